@@ -109,8 +109,7 @@ HPM_API void hpm_arena_destroy(struct hpm_arena *arena);
  * @return 0, -EINVAL (info->size smaller than the first published struct).
  * Threads: any thread.
  */
-HPM_API HPM_MUST_USE int hpm_arena_info_read(
-	const struct hpm_arena *arena, struct hpm_arena_info *info);
+HPM_API HPM_MUST_USE int hpm_arena_info_read(struct hpm_arena *arena, struct hpm_arena_info *info);
 
 /**
  * Asks the kernel again where every page of the arena is: memory may have been offlined or moved.

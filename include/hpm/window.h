@@ -21,7 +21,7 @@
  * process's touches; the window switches that off for its ranges (userfaultfd), or refuses.
  * The same registration switches fault-around off, so that 4 KiB pages are counted exactly.
  *
- * A page locked with mlock(2) cannot be zapped and is refused.
+ * One window at a time can watch a piece of memory.
  */
 #ifndef HPM_WINDOW_H
 #define HPM_WINDOW_H
@@ -82,10 +82,12 @@ HPM_API HPM_MUST_USE int hpm_window_watch_arena(
  * @return 0, or
  *   -EINVAL  nothing is mapped in part of the range, or part is watched already;
  *   -EPERM   part of the range is a private mapping: zapping it would lose its data;
- *   -EBUSY   page tables may be shared with another process and userfaultfd cannot end that;
- *            or the memory is locked;
- *   -ENOTSUP the kernel cannot zap this memory (hugetlb before 5.18);
+ *   -EBUSY   page tables may be shared with another process and there is no userfaultfd to end
+ *            that; or another window watches the memory; or it is locked with mlock(2);
+ *   -ENOTSUP the kernel cannot zap this memory (hugetlb before 5.18), or it would map neighbours of
+ *            a touched base page (fault-around) and there is no userfaultfd to stop that;
  *   -EOVERFLOW, -ENOMEM.
+ *   On failure the window watches what it watched before.
  */
 HPM_API HPM_MUST_USE int hpm_window_watch(
 	struct hpm_window *window, const void *addr, uint64_t bytes, struct hpm_reason *reason);

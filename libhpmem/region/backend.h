@@ -33,8 +33,11 @@ struct region_backend {
 
 	/* A file of `bytes` bytes in pages of 2^shift: its descriptor. Fills why on failure. */
 	int (*open)(uint32_t shift, uint64_t bytes, const char *name, struct hpm_reason *why);
-	/* Maps it shared, untouched, aligned to 2^align_shift. -ENOMEM: the whole pool is short. */
-	int (*map)(void **ret, int fd, uint64_t bytes, uint32_t align_shift);
+	/*
+	 * Maps it shared and untouched, aligned to its pages of 2^shift and at least to 2 MiB, the
+	 * unit of DPDK memsegs. -ENOMEM: the whole pool is short.
+	 */
+	int (*map)(void **ret, int fd, uint64_t bytes, uint32_t shift);
 	/* Pages touched from now on come from this node or not at all. -EINVAL: not permitted. */
 	int (*bind)(void *addr, uint64_t bytes, int node);
 	/* Touches all pages for writing. -EFAULT: node or cgroup is short. -EINVAL: old kernel. */
@@ -59,7 +62,7 @@ struct region_backend {
 int kernel_offers(uint32_t shift);
 int kernel_node(int *node);
 int kernel_room(struct region_room *ret, int node, uint32_t shift);
-int kernel_map(void **ret, int fd, uint64_t bytes, uint32_t align_shift);
+int kernel_map(void **ret, int fd, uint64_t bytes, uint32_t shift);
 int kernel_bind(void *addr, uint64_t bytes, int node);
 int kernel_populate(void *addr, uint64_t bytes);
 int kernel_touch(void *page, uint32_t shift);

@@ -22,6 +22,8 @@
 #include <numa.h>
 #include <numaif.h>
 
+#define MIN_ALIGN_SHIFT 21
+
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* linux/mman.h since 5.14 */
 #endif
@@ -119,9 +121,9 @@ int kernel_room(struct region_room *ret, int node, uint32_t shift)
 	return kfile_read_u64(NULL, path, &ret->free_pages) < 0 ? -ENODATA : 0;
 }
 
-int kernel_map(void **ret, int fd, uint64_t bytes, uint32_t align_shift)
+int kernel_map(void **ret, int fd, uint64_t bytes, uint32_t shift)
 {
-	uint64_t align = UINT64_C(1) << align_shift;
+	uint64_t align = UINT64_C(1) << (shift > MIN_ALIGN_SHIFT ? shift : MIN_ALIGN_SHIFT);
 	char *span, *start;
 	void *map;
 
@@ -143,7 +145,8 @@ int kernel_map(void **ret, int fd, uint64_t bytes, uint32_t align_shift)
 		munmap(span, (size_t)(start - span));
 	munmap(start + bytes, (size_t)(span + align - start));
 	/* Base pages are asked for by name: shmem_enabled must not make others of them. */
-	madvise(start, bytes, MADV_NOHUGEPAGE);
+	if (shift == base_shift())
+		madvise(start, bytes, MADV_NOHUGEPAGE);
 	*ret = start;
 	return 0;
 }

@@ -17,16 +17,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
+#include <unistd.h>
 
 #include <hpm/arena.h>
 
 #define ADDRESS_BITS 47  /* user addresses of x86-64 with four page-table levels */
 #define WHERE_BATCH  512 /* pages per move_pages call */
-
-/* Units of DPDK memsegs; arenas of base pages are aligned to it too. */
-#define MIN_ALIGN_SHIFT 21
 
 const struct region_backend *region_backend_of(int source)
 {
@@ -39,6 +35,11 @@ const struct region_backend *region_backend_of(int source)
 	default:
 		return NULL;
 	}
+}
+
+static bool is_base(uint32_t shift)
+{
+	return UINT64_C(1) << shift == (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 /*
@@ -61,7 +62,7 @@ static int too_few(const struct region *r, const char *name, struct hpm_reason *
 			", but refuses: they are promised to others, or a cgroup limit "
 			"(hugetlb.*.max, memory.max) is reached",
 			name, r->node, room.free_pages, size, wanted);
-	if (r->page_shift < MIN_ALIGN_SHIFT)
+	if (is_base(r->page_shift))
 		return fail(-ENOMEM, why,
 			"arena '%s': node %d has %" PRIu64 " free pages of %s, wanted %" PRIu64
 			"; free memory or ask for less",
@@ -77,9 +78,8 @@ static int too_few(const struct region *r, const char *name, struct hpm_reason *
 
 static int map(struct region *r, const char *name, struct hpm_reason *why)
 {
-	uint32_t align = r->page_shift > MIN_ALIGN_SHIFT ? r->page_shift : MIN_ALIGN_SHIFT;
 	void *addr;
-	int rc = r->backend->map(&addr, r->fd, r->bytes, align);
+	int rc = r->backend->map(&addr, r->fd, r->bytes, r->page_shift);
 
 	if (rc == -ENOMEM)
 		return too_few(r, name, why);
@@ -131,8 +131,7 @@ static bool base_pages_missing(const struct region *r)
 {
 	struct region_room room;
 
-	return r->page_shift < MIN_ALIGN_SHIFT &&
-	       r->backend->room(&room, r->node, r->page_shift) == 0 &&
+	return is_base(r->page_shift) && r->backend->room(&room, r->node, r->page_shift) == 0 &&
 	       room.free_pages < r->bytes >> r->page_shift;
 }
 

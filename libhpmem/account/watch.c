@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Decides what a window may watch, and refuses what it could not count exactly or would harm:
+ * private mappings (a zap loses their data), locked ones (cannot be zapped), page tables that
+ * another process may fill, base pages whose neighbours the kernel would map too.
+ *
+ * A watch is all or nothing: the range is checked whole before the window changes.
+ */
+#include "account/window.h"
+
+#include "arena/arena.h"
+#include "base/log.h"
+#include "base/units.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * A table of page-table entries for 2 MiB pages covers 1 GiB; the kernel shares it between
+ * processes when a shared hugetlb mapping covers it whole (huge_pmd_share, mm/hugetlb.c).
+ */
+#define PMD_SHIFT 21
+#define PUD_BYTES (UINT64_C(1) << 30)
+
+/* A list of maps under construction. */
+struct draft {
+	struct window_map *maps;
+	size_t count, room;
+};
+
+static void draft_free(struct draft *draft)
+{
+	for (size_t i = 0; i < draft->count; i++) {
+		holdings_free(&draft->maps[i].holdings);
+		free(draft->maps[i].touched);
+	}
+	free(draft->maps);
+}
+
+/* Adds whole pages [start, end); adjoining pages of one size become one map. */
+static int draft_add(struct draft *draft, uintptr_t start, uintptr_t end, uint32_t shift)
+{
+	struct window_map *last = draft->count ? &draft->maps[draft->count - 1] : NULL;
+	uint64_t pages = (end - start) >> shift;
+
+	if (last != NULL && last->shift == shift && last->start + map_bytes(last) == start)
+		return holdings_grow(&last->holdings, last->holdings.pages + pages);
+	if (draft->count == draft->room) {
+		size_t room = draft->room ? 2 * draft->room : 8;
+		struct window_map *maps = realloc(draft->maps, room * sizeof(*maps));
+
+		if (maps == NULL)
+			return -ENOMEM;
+		draft->maps = maps;
+		draft->room = room;
+	}
+	last = &draft->maps[draft->count];
+	*last = (struct window_map){.start = start, .shift = shift};
+	if (holdings_init(&last->holdings, pages) < 0) {
+		holdings_free(&last->holdings);
+		return -ENOMEM;
+	}
+	draft->count++;
+	return 0;
+}
+
+static bool page_tables_may_be_shared(const struct smaps_entry *m)
+{
+	uint64_t first = (m->start + PUD_BYTES - 1) & ~(PUD_BYTES - 1);
+
+	return m->hugetlb && m->page_shift == PMD_SHIFT && first + PUD_BYTES <= m->end;
+}
+
+static bool is_base(const struct smaps_entry *m)
+{
+	return !m->hugetlb && UINT64_C(1) << m->page_shift == (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static int check_kind(const struct smaps_entry *m, struct hpm_reason *reason)
+{
+	if (!m->shared)
+		return fail(-EPERM, reason,
+			"mapping at 0x%" PRIxPTR
+			" is private: counting its pages would lose its data; map "
+			"it shared (memfd or hugetlbfs)",
+			m->start);
+	if (m->locked)
+		return fail(-EBUSY, reason,
+			"mapping at 0x%" PRIxPTR " is locked (mlock): its pages cannot be counted",
+			m->start);
+	if (m->page_shift == 0 || m->huge_mapped || (!m->hugetlb && !is_base(m)))
+		return fail(-ENOTSUP, reason,
+			"mapping at 0x%" PRIxPTR " mixes page sizes (transparent huge pages)",
+			m->start);
+	return 0;
+}
+
+/* Registers what must not share page tables or map neighbours; says why where that fails. */
+static int guard(const struct hpm_window *window, const struct smaps_entry *m, uintptr_t start,
+	uint64_t bytes, struct hpm_reason *reason)
+{
+	int rc = window->guard_fd;
+
+	if (rc >= 0)
+		rc = window->kernel->guard(window->guard_fd, start, bytes);
+	if (rc == -EBUSY)
+		return fail(-EBUSY, reason,
+			"memory at 0x%" PRIxPTR " is watched by another window or userfaultfd",
+			start);
+	if (rc < 0 && page_tables_may_be_shared(m))
+		return fail(-EBUSY, reason,
+			"page tables at 0x%" PRIxPTR
+			" may be shared with another process, whose touches would "
+			"count; ending that needs userfaultfd write-protect (kernel 5.19; errno "
+			"%d)",
+			start, -rc);
+	if (rc < 0 && is_base(m))
+		return fail(-ENOTSUP, reason,
+			"base pages at 0x%" PRIxPTR
+			" would be over-counted (fault-around); switching that off "
+			"needs userfaultfd write-protect (kernel 5.19; errno %d)",
+			start, -rc);
+	return 0;
+}
+
+static int try_zap(const struct hpm_window *window, const struct smaps_entry *m, uintptr_t start,
+	struct hpm_reason *reason)
+{
+	int rc = window->kernel->zap(start, UINT64_C(1) << m->page_shift);
+
+	if (rc == -EINVAL)
+		return fail(-ENOTSUP, reason,
+			"this kernel cannot drop page-table entries of %s at 0x%" PRIxPTR
+			" (hugetlb needs 5.18)",
+			m->hugetlb ? "huge pages" : "this mapping", start);
+	return rc;
+}
+
+/* Takes the part of one mapping that lies in [from, to) into the draft. */
+static int take(const struct hpm_window *window, struct draft *draft, const struct smaps_entry *m,
+	uintptr_t from, uintptr_t to, struct hpm_reason *reason)
+{
+	uint64_t page;
+	uintptr_t start, end;
+	int rc = check_kind(m, reason);
+
+	if (rc < 0)
+		return rc;
+	page = UINT64_C(1) << m->page_shift;
+	start = from > m->start ? from & ~(page - 1) : m->start;
+	end = to < m->end ? (to + page - 1) & ~(page - 1) : m->end;
+	if (window_find(window, start) != NULL || window_find(window, end - 1) != NULL)
+		return fail(-EINVAL, reason, "memory at 0x%" PRIxPTR " is watched already", start);
+	rc = guard(window, m, start, end - start, reason);
+	if (rc == 0)
+		rc = try_zap(window, m, start, reason);
+	if (rc == 0)
+		rc = draft_add(draft, start, end, m->page_shift);
+	return rc;
+}
+
+/* Drafts the maps of [from, to), which must be mapped without a gap. */
+static int survey(const struct hpm_window *window, struct draft *draft, uintptr_t from,
+	uintptr_t to, struct hpm_reason *reason)
+{
+	FILE *smaps = window->kernel->smaps_open();
+	uintptr_t at = from;
+	struct smaps_entry m;
+	int rc = 0;
+
+	if (smaps == NULL)
+		return fail(-errno, reason, "cannot read /proc/self/smaps (errno %d)", errno);
+	while (rc == 0 && at < to && smaps_next(&m, smaps)) {
+		if (m.end <= at)
+			continue;
+		if (m.start > at)
+			break;
+		rc = take(window, draft, &m, at, to, reason);
+		at = m.end;
+	}
+	fclose(smaps);
+	if (rc == 0 && at < to)
+		rc = fail(-EINVAL, reason, "nothing is mapped at 0x%" PRIxPTR, at);
+	return rc;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct window_map *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Moves the drafted maps into the window. */
+static int adopt(struct hpm_window *window, struct draft *draft)
+{
+	struct window_map *maps;
+
+	for (size_t i = 0; i < draft->count; i++) {
+		size_t words = bitmap_words(draft->maps[i].holdings.pages);
+
+		draft->maps[i].touched = calloc(words, sizeof(*maps->touched));
+		if (draft->maps[i].touched == NULL)
+			return -ENOMEM;
+	}
+	maps = realloc(window->maps, (window->count + draft->count) * sizeof(*maps));
+	if (maps == NULL)
+		return -ENOMEM;
+	memcpy(maps + window->count, draft->maps, draft->count * sizeof(*maps));
+	window->maps = maps;
+	window->count += draft->count;
+	qsort(maps, window->count, sizeof(*maps), by_start);
+	draft->count = 0;
+	return 0;
+}
+
+int hpm_window_watch(
+	struct hpm_window *window, const void *addr, uint64_t bytes, struct hpm_reason *reason)
+{
+	uintptr_t from = (uintptr_t)addr, to;
+	struct draft draft = {0};
+	int rc;
+
+	reason_clear(reason);
+	if (bytes == 0)
+		return fail(-EINVAL, reason, "a range to watch has at least 1 byte");
+	if (__builtin_add_overflow(from, bytes, &to) || to > UINTPTR_MAX - PUD_BYTES)
+		return fail(
+			-EOVERFLOW, reason, "0x%" PRIxPTR " + %" PRIu64 " overflows", from, bytes);
+	if (window->state == WINDOW_OPEN)
+		return fail(-EINVAL, reason, "the window is open");
+	rc = survey(window, &draft, from, to, reason);
+	if (rc == 0)
+		rc = adopt(window, &draft);
+	if (rc == 0)
+		window->state = WINDOW_NEW;
+	if (rc == -ENOMEM)
+		fail(rc, reason, "a window: out of memory");
+	draft_free(&draft);
+	return rc;
+}
+
+struct window_map *window_find(const struct hpm_window *window, uintptr_t addr)
+{
+	size_t low = 0, high = window->count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		struct window_map *map = &window->maps[mid];
+
+		if (addr < map->start)
+			high = mid;
+		else if (addr - map->start >= map_bytes(map))
+			low = mid + 1;
+		else
+			return map;
+	}
+	return NULL;
+}
+
+int hpm_window_mark(struct hpm_window *window, const char *tag, const void *addr, uint64_t bytes)
+{
+	uintptr_t at = (uintptr_t)addr, end;
+	int number = tag_intern(tag);
+
+	if (number < 0)
+		return number;
+	if (bytes == 0 || __builtin_add_overflow(at, bytes, &end))
+		return -EINVAL;
+	while (at < end) {
+		struct window_map *map = window_find(window, at);
+		uint64_t first, last;
+		int rc;
+
+		if (map == NULL)
+			return -EINVAL;
+		first = (at - map->start) >> map->shift;
+		last = (end - 1 - map->start) >> map->shift;
+		if (last >= map->holdings.pages)
+			last = map->holdings.pages - 1;
+		rc = holdings_mark(&map->holdings, (uint8_t)number, first, last);
+		if (rc < 0)
+			return rc;
+		at = map->start + map_bytes(map);
+	}
+	return 0;
+}
+
+int hpm_window_watch_arena(
+	struct hpm_window *window, struct hpm_arena *arena, struct hpm_reason *reason)
+{
+	const char *base = arena->region.addr;
+	struct arena_run *runs;
+	size_t count;
+	int rc = hpm_window_watch(window, base, arena->region.bytes, reason);
+
+	if (rc < 0)
+		return rc;
+	if (arena_runs_copy(arena, &runs, &count) < 0)
+		return fail(-ENOMEM, reason, "a window: out of memory");
+	for (size_t i = 0; i < count && rc == 0; i++)
+		rc = hpm_window_mark(window, tag_name(runs[i].tag),
+			base + (runs[i].first << arena->unit_shift),
+			runs[i].units << arena->unit_shift);
+	free(runs);
+	return rc < 0 ? fail(rc, reason, "a window: out of memory") : 0;
+}

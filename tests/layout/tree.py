@@ -17,17 +17,22 @@ SKIP_STATUS = 77
 
 
 def files(root):
-    """Paths below root, relative, that are or could be committed; without git, all but builds."""
-    found = subprocess.run(
-        ['git', '-C', root, 'ls-files', '-z', '--cached', '--others', '--exclude-standard'],
-        capture_output=True, check=False)
-    if found.returncode == 0:
+    """Paths below root, relative, that are or could be committed; without git, everything
+    but builds."""
+    try:
+        found = subprocess.run(
+            ['git', '-C', root, 'ls-files', '-z', '--cached', '--others', '--exclude-standard'],
+            capture_output=True, check=False)
+    except FileNotFoundError:
+        found = None
+    if found and found.returncode == 0:
         names = [os.fsdecode(name) for name in found.stdout.split(b'\0') if name]
     else:
         names = []
         for top, dirs, leaves in os.walk(root):
             dirs[:] = [d for d in dirs if not d.startswith(('build', '.git'))]
-            names += [os.path.relpath(os.path.join(top, leaf), root) for leaf in leaves]
+            names += [os.path.relpath(os.path.join(top, leaf), root) for leaf in leaves
+                      if leaf != '.git']  # a file in a linked work tree
     return sorted(Path(name) for name in set(names) if (Path(root) / name).is_file())
 
 

@@ -156,7 +156,7 @@ static int scan_octets(struct lines *l, const char **p, const char *what, uint32
 int scan_prefix(struct lines *l, const char **p, const char *what, struct prefix *ret)
 {
 	const char *s = *p;
-	uint32_t addr, len;
+	uint32_t addr = 0, len;
 	int rc = scan_octets(l, &s, what, &addr);
 
 	if (rc < 0)

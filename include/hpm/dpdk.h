@@ -72,8 +72,8 @@ HPM_API int hpm_dpdk_heap_socket(const struct hpm_dpdk_heap *heap);
 struct hpm_dpdk_element {
 	const void *addr; /**< Its header; the object follows within 128 bytes. */
 	uint64_t bytes;   /**< Header and trailer included. */
-	unsigned heap;    /**< DPDK's heap index: below 8 (RTE_MAX_NUMA_NODES) EAL's own, else
-			     external. */
+	unsigned heap;    /**< DPDK's heap index: EAL's own come first, one for each node. */
+	int external;     /**< 1: in an external heap, ours or another's; 0: in EAL's memory. */
 };
 
 /**

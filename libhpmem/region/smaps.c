@@ -11,6 +11,29 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define SHIFT_MAX 47 /* a page is no larger than the user's address space */
+
+/*
+ * One line, cut to what fits. The rest of a longer one is passed over: it is part of a file's name,
+ * which anybody can choose, and must not be taken for a line of its own.
+ */
+static bool next_line(char *line, int size, FILE *smaps)
+{
+	if (fgets(line, size, smaps) == NULL)
+		return false;
+	if (strchr(line, '\n') == NULL)
+		for (int c = getc(smaps); c != '\n' && c != EOF;)
+			c = getc(smaps);
+	return true;
+}
+
+static uint32_t page_shift(uint64_t kib)
+{
+	uint32_t shift = is_pow2(kib) ? shift_of(kib) + 10 : 0;
+
+	return shift <= SHIFT_MAX ? shift : 0;
+}
+
 static void read_flags(struct smaps_entry *entry, const char *flags)
 {
 	entry->locked = strstr(flags, " lo") != NULL;
@@ -19,22 +42,22 @@ static void read_flags(struct smaps_entry *entry, const char *flags)
 
 int smaps_next(struct smaps_entry *ret, FILE *smaps)
 {
-	char line[4096], perms[5];
+	char line[4096], perms[5] = "";
 	uint64_t kib;
 	bool inside = false;
 
-	while (fgets(line, sizeof(line), smaps) != NULL) {
+	while (next_line(line, sizeof(line), smaps)) {
 		struct smaps_entry head = {0};
 
 		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s ", &head.start, &head.end, perms) ==
 			3) {
-			head.shared = perms[3] == 's';
+			head.shared = strlen(perms) == 4 && perms[3] == 's';
 			*ret = head;
 			inside = true;
 		} else if (!inside) {
 			continue;
 		} else if (sscanf(line, "KernelPageSize: %" SCNu64, &kib) == 1) {
-			ret->page_shift = is_pow2(kib) ? shift_of(kib) + 10 : 0;
+			ret->page_shift = page_shift(kib);
 		} else if (sscanf(line, "ShmemPmdMapped: %" SCNu64, &kib) == 1 ||
 			   sscanf(line, "FilePmdMapped: %" SCNu64, &kib) == 1) {
 			ret->huge_mapped |= kib != 0;

@@ -10,7 +10,13 @@
 int holdings_init(struct holdings *h, uint64_t pages)
 {
 	memset(h, 0, sizeof(*h));
-	return holdings_grow(h, pages);
+	if (holdings_grow(h, pages) < 0) {
+		free(h->once);
+		free(h->twice);
+		memset(h, 0, sizeof(*h));
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 void holdings_free(struct holdings *h)

@@ -25,6 +25,13 @@
 #define PMD_SHIFT 21
 #define PUD_BYTES (UINT64_C(1) << 30)
 
+/* A part of one mapping that is about to be watched. */
+struct piece {
+	uintptr_t start, end; /* whole pages */
+	uint32_t shift;
+	bool guarded;
+};
+
 /* A list of maps under construction. */
 struct draft {
 	struct window_map *maps;
@@ -40,13 +47,14 @@ static void draft_free(struct draft *draft)
 	free(draft->maps);
 }
 
-/* Adds whole pages [start, end); adjoining pages of one size become one map. */
-static int draft_add(struct draft *draft, uintptr_t start, uintptr_t end, uint32_t shift)
+/* Adjoining pieces of one kind become one map. */
+static int draft_add(struct draft *draft, const struct piece *p)
 {
 	struct window_map *last = draft->count ? &draft->maps[draft->count - 1] : NULL;
-	uint64_t pages = (end - start) >> shift;
+	uint64_t pages = (p->end - p->start) >> p->shift;
 
-	if (last != NULL && last->shift == shift && last->start + map_bytes(last) == start)
+	if (last != NULL && last->shift == p->shift && last->guarded == p->guarded &&
+		last->start + map_bytes(last) == p->start)
 		return holdings_grow(&last->holdings, last->holdings.pages + pages);
 	if (draft->count == draft->room) {
 		size_t room = draft->room ? 2 * draft->room : 8;
@@ -58,11 +66,9 @@ static int draft_add(struct draft *draft, uintptr_t start, uintptr_t end, uint32
 		draft->room = room;
 	}
 	last = &draft->maps[draft->count];
-	*last = (struct window_map){.start = start, .shift = shift};
-	if (holdings_init(&last->holdings, pages) < 0) {
-		holdings_free(&last->holdings);
+	*last = (struct window_map){.start = p->start, .shift = p->shift, .guarded = p->guarded};
+	if (holdings_init(&last->holdings, pages) < 0)
 		return -ENOMEM;
-	}
 	draft->count++;
 	return 0;
 }
@@ -99,31 +105,52 @@ static int check_kind(const struct smaps_entry *m, struct hpm_reason *reason)
 }
 
 /* Registers what must not share page tables or map neighbours; says why where that fails. */
-static int guard(const struct hpm_window *window, const struct smaps_entry *m, uintptr_t start,
-	uint64_t bytes, struct hpm_reason *reason)
+static int guard(const struct hpm_window *window, const struct smaps_entry *m, struct piece *p,
+	struct hpm_reason *reason)
 {
 	int rc = window->guard_fd;
 
 	if (rc >= 0)
-		rc = window->kernel->guard(window->guard_fd, start, bytes);
+		rc = window->kernel->guard(window->guard_fd, p->start, p->end - p->start);
+	p->guarded = rc >= 0;
 	if (rc == -EBUSY)
 		return fail(-EBUSY, reason,
 			"memory at 0x%" PRIxPTR " is watched by another window or userfaultfd",
-			start);
+			p->start);
 	if (rc < 0 && page_tables_may_be_shared(m))
 		return fail(-EBUSY, reason,
 			"page tables at 0x%" PRIxPTR
 			" may be shared with another process, whose touches would "
 			"count; ending that needs userfaultfd write-protect (kernel 5.19; errno "
 			"%d)",
-			start, -rc);
+			p->start, -rc);
 	if (rc < 0 && is_base(m))
 		return fail(-ENOTSUP, reason,
 			"base pages at 0x%" PRIxPTR
 			" would be over-counted (fault-around); switching that off "
 			"needs userfaultfd write-protect (kernel 5.19; errno %d)",
-			start, -rc);
+			p->start, -rc);
 	return 0;
+}
+
+/* Only what this window registered: older kernels let one userfaultfd unregister another's. */
+static void unguard(const struct hpm_window *window, const struct piece *p)
+{
+	if (p->guarded)
+		window->kernel->unguard(window->guard_fd, p->start, p->end - p->start);
+}
+
+/* Lets go of what a failed watch had registered, so that another window can have it. */
+static void draft_unguard(const struct hpm_window *window, const struct draft *draft)
+{
+	for (size_t i = 0; i < draft->count; i++) {
+		const struct window_map *map = &draft->maps[i];
+		struct piece p = {.start = map->start,
+			.end = map->start + map_bytes(map),
+			.guarded = map->guarded};
+
+		unguard(window, &p);
+	}
 }
 
 static int try_zap(const struct hpm_window *window, const struct smaps_entry *m, uintptr_t start,
@@ -136,29 +163,47 @@ static int try_zap(const struct hpm_window *window, const struct smaps_entry *m,
 			"this kernel cannot drop page-table entries of %s at 0x%" PRIxPTR
 			" (hugetlb needs 5.18)",
 			m->hugetlb ? "huge pages" : "this mapping", start);
+	if (rc < 0)
+		fail(rc, reason, "cannot drop page-table entries at 0x%" PRIxPTR " (errno %d)",
+			start, -rc);
 	return rc;
+}
+
+static bool overlaps(const struct hpm_window *window, const struct piece *p)
+{
+	for (size_t i = 0; i < window->count; i++) {
+		const struct window_map *map = &window->maps[i];
+
+		if (map->start < p->end && p->start < map->start + map_bytes(map))
+			return true;
+	}
+	return false;
 }
 
 /* Takes the part of one mapping that lies in [from, to) into the draft. */
 static int take(const struct hpm_window *window, struct draft *draft, const struct smaps_entry *m,
 	uintptr_t from, uintptr_t to, struct hpm_reason *reason)
 {
-	uint64_t page;
-	uintptr_t start, end;
+	struct piece p = {.shift = m->page_shift};
 	int rc = check_kind(m, reason);
+	uint64_t page;
 
 	if (rc < 0)
 		return rc;
-	page = UINT64_C(1) << m->page_shift;
-	start = from > m->start ? from & ~(page - 1) : m->start;
-	end = to < m->end ? (to + page - 1) & ~(page - 1) : m->end;
-	if (window_find(window, start) != NULL || window_find(window, end - 1) != NULL)
-		return fail(-EINVAL, reason, "memory at 0x%" PRIxPTR " is watched already", start);
-	rc = guard(window, m, start, end - start, reason);
+	page = UINT64_C(1) << p.shift;
+	p.start = from > m->start ? from & ~(page - 1) : m->start;
+	p.end = to < m->end ? (to + page - 1) & ~(page - 1) : m->end;
+	if (overlaps(window, &p))
+		return fail(
+			-EINVAL, reason, "memory at 0x%" PRIxPTR " is watched already", p.start);
+	rc = guard(window, m, &p, reason);
+	if (rc < 0)
+		return rc;
+	rc = try_zap(window, m, p.start, reason);
 	if (rc == 0)
-		rc = try_zap(window, m, start, reason);
-	if (rc == 0)
-		rc = draft_add(draft, start, end, m->page_shift);
+		rc = draft_add(draft, &p);
+	if (rc < 0)
+		unguard(window, &p);
 	return rc;
 }
 
@@ -237,6 +282,8 @@ int hpm_window_watch(
 		rc = adopt(window, &draft);
 	if (rc == 0)
 		window->state = WINDOW_NEW;
+	if (rc < 0)
+		draft_unguard(window, &draft);
 	if (rc == -ENOMEM)
 		fail(rc, reason, "a window: out of memory");
 	draft_free(&draft);

@@ -16,6 +16,7 @@
 struct window_map {
 	uintptr_t start;
 	uint32_t shift;
+	bool guarded;             /* registered with the window's guard_fd */
 	uint64_t *touched;        /* [bitmap_words(pages)], as of the last close */
 	struct holdings holdings; /* holdings.pages is the length */
 };

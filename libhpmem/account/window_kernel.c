@@ -67,6 +67,14 @@ static int guard(int guard_fd, uintptr_t start, uint64_t bytes)
 	return ioctl(guard_fd, UFFDIO_REGISTER, &range) == 0 ? 0 : -errno;
 }
 
+static void unguard(int guard_fd, uintptr_t start, uint64_t bytes)
+{
+	struct uffdio_range range = {.start = start, .len = bytes};
+
+	/* Nothing can be done about a failure; closing the descriptor ends it too. */
+	(void)ioctl(guard_fd, UFFDIO_UNREGISTER, &range);
+}
+
 static int zap(uintptr_t start, uint64_t bytes)
 {
 	return madvise((void *)start, bytes, MADV_DONTNEED) == 0 ? 0 : -errno;
@@ -168,6 +176,7 @@ static int look(int pagemap_fd, uintptr_t start, uint64_t pages, uint32_t shift,
 const struct window_kernel window_kernel_live = {.smaps_open = smaps_open,
 	.guard_open = guard_open,
 	.guard = guard,
+	.unguard = unguard,
 	.zap = zap,
 	.pagemap_open = pagemap_open,
 	.look = look};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The kernel calls a window is made of, behind a table so that tests can play a kernel that lacks
- * one of them. Every function returns 0 or a negative errno.
+ * one of them. Functions return 0 or a negative errno.
  */
 #ifndef ACCOUNT_WINDOW_KERNEL_H
 #define ACCOUNT_WINDOW_KERNEL_H
@@ -17,6 +17,7 @@ struct window_kernel {
 	/* A descriptor whose registered ranges share no page tables and have no fault-around. */
 	int (*guard_open)(void);
 	int (*guard)(int guard_fd, uintptr_t start, uint64_t bytes);
+	void (*unguard)(int guard_fd, uintptr_t start, uint64_t bytes);
 	/* Drops page-table entries, keeps the data. -EINVAL: this kernel cannot for this memory. */
 	int (*zap)(uintptr_t start, uint64_t bytes);
 	int (*pagemap_open)(void);

@@ -198,7 +198,7 @@ const struct gen_shape gen_shapes[] = {
 		.l4 = acl_l4,
 		.l4_n = LEN_OF(acl_l4),
 		.src = {{8000, 94, 94}, {64000, 110, 64000}, .spread = 5, .ports = 1},
-		.dst = {{8000, 87, 150}, {64000, 8, 70}, .spread = 3, .ports = 72},
+		.dst = {{8000, 87, 150}, {64000, 8, 55}, .spread = 3, .ports = 72},
 	},
 	{
 		.name = "fw",

@@ -110,6 +110,9 @@ static const struct gen_lens fw_lens[] = {
 	{11, 0, 5},
 	{15, 21, 4},
 	{13, 0, 4},
+	{1, 1, 3},
+	{0, 2, 2},
+	{2, 0, 2},
 };
 
 static const struct gen_l4 fw_l4[] = {
@@ -126,6 +129,7 @@ static const struct gen_l4 fw_l4[] = {
 	{UDP, PORT_EXACT, PORT_HIGH, 19},
 	{0, PORT_ANY, PORT_ANY, 10},
 	{UDP, PORT_HIGH, PORT_RANGE, 1},
+	{UDP, PORT_RANGE, PORT_HIGH, 1},
 };
 
 static const struct gen_lens ipc_lens[] = {
@@ -171,6 +175,9 @@ static const struct gen_lens ipc_lens[] = {
 	{22, 0, 20},
 	{16, 26, 12},
 	{2, 31, 5},
+	{0, 0, 2},
+	{0, 1, 1},
+	{1, 0, 1},
 };
 
 static const struct gen_l4 ipc_l4[] = {
@@ -198,7 +205,7 @@ const struct gen_shape gen_shapes[] = {
 		.l4 = acl_l4,
 		.l4_n = LEN_OF(acl_l4),
 		.src = {{8000, 94, 94}, {64000, 110, 64000}, .spread = 5, .ports = 1},
-		.dst = {{8000, 87, 150}, {64000, 8, 55}, .spread = 3, .ports = 72},
+		.dst = {{8000, 87, 150}, {64000, 8, 40}, .spread = 3, .ports = 72},
 	},
 	{
 		.name = "fw",

@@ -44,14 +44,16 @@ static bool is_base(uint32_t shift)
 
 /*
  * The sentence for "too few pages": node, size, wanted, free, and the line that mends it. The
- * line's number is absolute, as nr_hugepages is: what is there plus what is missing.
+ * line's number is absolute, as nr_hugepages is: what is there plus what is missing. What was got
+ * half-way goes back first, or it would be told as missing.
  */
-static int too_few(const struct region *r, const char *name, struct hpm_reason *why)
+static int too_few(struct region *r, const char *name, struct hpm_reason *why)
 {
 	uint64_t wanted = r->bytes >> r->page_shift;
 	struct region_room room = {0};
 	char size[SIZE_TEXT_MAX];
 
+	region_release(r);
 	size_text(size, UINT64_C(1) << r->page_shift);
 	if (r->backend->room(&room, r->node, r->page_shift) < 0)
 		return fail(-ENOMEM, why, "arena '%s': node %d cannot give %" PRIu64 " pages of %s",

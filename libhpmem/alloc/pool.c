@@ -72,7 +72,7 @@ static uint64_t inverse_of(uint64_t odd)
 static int measure(struct hpm_pool *pool, uint64_t *ret, const struct hpm_pool_opts *opts)
 {
 	if (!round_up(&pool->stride, opts->object_bytes, opts->align) ||
-		__builtin_mul_overflow(opts->count, pool->stride, ret))
+		__builtin_mul_overflow(opts->count, pool->stride, ret) || *ret > INT64_MAX)
 		return fail(-EOVERFLOW, opts->reason,
 			"%" PRIu64 " objects of %" PRIu64 " bytes exceed the address space",
 			opts->count, opts->object_bytes);
@@ -152,8 +152,8 @@ static void *object_at(const struct hpm_pool *pool, uint32_t index)
  *
  * With stride = odd << s, the product below has its lowest s bits 0 and is index << s exactly when
  * offset = index * stride modulo 2^64; other low bits end up on top and make the result larger
- * than any count, because count * stride < 2^63. So a result below count proves that the pointer
- * is that object's first byte, whatever pointer it was.
+ * than any count, because measure() saw to it that count * stride < 2^63. So a result below count
+ * proves that the pointer is that object's first byte, whatever pointer it was.
  */
 static uint64_t index_of(const struct hpm_pool *pool, const void *object)
 {

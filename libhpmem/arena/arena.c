@@ -51,7 +51,7 @@ static const struct region_backend *backend_for(
 static int acquire(
 	struct region *ret, const struct hpm_arena_opts *opts, const struct region_backend *backend)
 {
-	struct hpm_reason other;
+	struct hpm_reason first = {""}, other;
 	int first_rc = 0;
 
 	for (int i = 0; i < HPM_PAGE_SIZES_MAX && opts->page_shifts[i] != 0; i++) {
@@ -60,19 +60,19 @@ static int acquire(
 			.page_shift = opts->page_shifts[i],
 			.node = opts->node,
 			.backend = backend_for(backend, opts->page_shifts[i])};
-		int rc = region_acquire(ret, &want, i == 0 ? opts->reason : &other);
+		int rc = region_acquire(ret, &want, i == 0 ? &first : &other);
 
 		if (rc == 0) {
 			if (i > 0)
 				log_msg(HPM_LOG_WARNING, "arena",
 					"'%s' fell back to page size 2^%u: %s", opts->name,
-					want.page_shift, opts->reason ? opts->reason->text : "");
+					want.page_shift, first.text);
 			return 0;
 		}
 		if (i == 0)
 			first_rc = rc;
 	}
-	return first_rc;
+	return fail(first_rc, opts->reason, "%s", first.text);
 }
 
 int arena_create_on(struct hpm_arena **ret, const struct hpm_arena_opts *from,

@@ -69,7 +69,8 @@ static int check_limit(
 	uint64_t wanted = bytes >> shift;
 
 	if (fstatfs(fd, &fs) != 0)
-		return -errno;
+		return fail(
+			-errno, why, "cannot ask for the size of hugetlbfs mount '%.100s'", dir);
 	/* f_blocks is 0 on a mount without a limit. */
 	if (fs.f_blocks == 0 || fs.f_bavail >= wanted)
 		return 0;

@@ -62,9 +62,8 @@ struct hpm_pool_info {
  * @param[out] ret  owned by the caller, release with hpm_pool_destroy().
  * @param opts      borrowed during the call.
  * @return 0, -EINVAL (count 0 or above HPM_POOL_COUNT_MAX, object_bytes 0, bad align or tag),
- *   -E2BIG (opts from a newer library), -EOVERFLOW (count * stride), -ENOMEM (arena too full: the
- *   reason says wanted and longest gap), -ENOSPC (too many tags).
- * Threads: any thread.
+ *   -E2BIG (opts from a newer library), -EOVERFLOW (count * stride >= 2^63), -ENOMEM (arena too
+ * full: the reason says wanted and longest gap), -ENOSPC (too many tags). Threads: any thread.
  */
 HPM_API HPM_MUST_USE int hpm_pool_create(struct hpm_pool **ret, const struct hpm_pool_opts *opts);
 

@@ -19,7 +19,7 @@
 struct place {
 	uint64_t first;   /* unit */
 	size_t index;     /* in runs[]: the run goes before this one */
-	uint64_t longest; /* units of the longest gap seen, for the sentence when nothing fits */
+	uint64_t longest; /* units that the best gap could have given, when nothing fits */
 };
 
 static uint64_t align_up(uint64_t n, uint64_t pow2)
@@ -41,6 +41,14 @@ static uint64_t start_at(uint64_t from, uint64_t units, uint64_t align, uint64_t
 	return first;
 }
 
+/* What a gap that does not fit could give: all of it, or what is left after its first place. */
+static uint64_t usable(uint64_t gap, uint64_t end, uint64_t first, uint64_t units)
+{
+	if (end - gap < units)
+		return end - gap;
+	return first < end ? end - first : 0;
+}
+
 /* Lowest gap that fits. */
 static bool find_place(
 	struct place *ret, const struct hpm_arena *arena, uint64_t units, uint64_t align)
@@ -60,8 +68,8 @@ static bool find_place(
 			ret->index = i;
 			return true;
 		}
-		if (end - gap > ret->longest)
-			ret->longest = end - gap;
+		if (usable(gap, end, first, units) > ret->longest)
+			ret->longest = usable(gap, end, first, units);
 		if (i < arena->count)
 			gap = end + arena->runs[i].units;
 	}

@@ -148,6 +148,19 @@ static void a_full_arena_names_wanted_and_longest_gap(void **state)
 		"larger");
 }
 
+/* A gap of 4 units is there, but no multiple of 8 in it: it is not told as long enough. */
+static void a_gap_that_alignment_spoils_is_not_told_as_free(void **state)
+{
+	void *block = NULL;
+
+	get(1);
+	get(248); /* units 4 to 251 */
+	assert_int_equal(hpm_run_get(&block, arena, "acl", 4 * UNIT, 8 * UNIT, &why), -ENOMEM);
+	assert_string_equal(why.text,
+		"arena 'fake': no gap of 16384 bytes for 'acl', the longest has 12288; create it "
+		"larger");
+}
+
 static void only_starts_of_runs_can_be_put_and_only_once(void **state)
 {
 	char *run = get(6), *other = get(1);
@@ -284,6 +297,7 @@ int main(void)
 		ROW(alignments_no_address_has_are_enomem),
 		ROW(what_makes_no_run_is_refused),
 		ROW(a_full_arena_names_wanted_and_longest_gap),
+		ROW(a_gap_that_alignment_spoils_is_not_told_as_free),
 		ROW(only_starts_of_runs_can_be_put_and_only_once),
 		ROW(an_address_has_the_tag_of_its_run),
 		ROW(random_runs_lie_where_the_rule_says_and_are_zero),

@@ -278,6 +278,15 @@ static void nothing_beyond_the_list_is_tried(void **state)
 	assert_true(fake_pages(12)->free[1] == 1000);
 }
 
+static void the_first_of_several_failures_is_told(void **state)
+{
+	opts.page_shifts[1] = 25; /* -EINVAL by itself */
+	fake_pages(21)->free[1] = 0;
+	expect_failure(-ENOMEM,
+		"arena 't': node 1 has 0 free pages of 2 MiB, wanted 3; try: echo 11 "
+		">/sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages");
+}
+
 static void a_full_list_has_four_sizes(void **state)
 {
 	struct hpm_arena *arena;
@@ -379,6 +388,7 @@ int main(void)
 		ROW(the_callers_order_is_kept_even_smallest_first),
 		ROW(a_size_the_machine_lacks_falls_back_too),
 		ROW(nothing_beyond_the_list_is_tried),
+		ROW(the_first_of_several_failures_is_told),
 		ROW(a_full_list_has_four_sizes),
 		ROW(a_fallback_is_logged_with_its_reason),
 		ROW(pages_that_move_later_are_noticed),

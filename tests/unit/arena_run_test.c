@@ -228,6 +228,13 @@ static void dirty(char *block, uint64_t units)
 	}
 }
 
+/* What dirty() wrote is still there: no other run was laid or zeroed over it. */
+static void check_dirty(const char *block, uint64_t units)
+{
+	for (uint64_t at = 0; at < units * UNIT; at += 1024)
+		assert_true(block[at] == (char)0xa5 && block[at + 1023] == (char)0xa5);
+}
+
 static void model_get(int slot, uint64_t units, uint64_t align)
 {
 	void *block = NULL;
@@ -253,6 +260,7 @@ static void model_put(int slot)
 {
 	uint64_t unit = (uint64_t)(runs[slot].block - base) / UNIT;
 
+	check_dirty(runs[slot].block, runs[slot].units);
 	assert_int_equal(hpm_run_put(arena, runs[slot].block), 0);
 	for (uint64_t i = unit; i < unit + runs[slot].units; i++) {
 		assert_int_equal(owner[i], slot + 1);

@@ -88,7 +88,8 @@ static void a_million_objects_lie_on_62_frames(void **state)
 	assert_int_equal(pread(fd, pagemap, sizeof(pagemap), at), sizeof(pagemap));
 	close(fd);
 	frames = count_frames();
-	print_message("%u frames of 2 MiB, ideal 62\n", frames);
+	print_message("%u %s of 2 MiB, ideal 62\n", frames,
+		pagemap[0] & PFN ? "frames" : "pages present (frame numbers are hidden)");
 	assert_in_range(frames, 62, 63);
 }
 

@@ -64,6 +64,12 @@ struct hpm_topo_tlb {
 	int shared;            /**< The same entries serve the next smaller page size too. */
 };
 
+/** What the CPU answered to one leaf of CPUID. */
+struct hpm_topo_cpuid {
+	uint32_t leaf, subleaf;
+	uint32_t eax, ebx, ecx, edx;
+};
+
 /** Facts about the host that are not per node. */
 struct hpm_topo_host {
 	size_t size;         /**< Set by the caller to sizeof this struct. */
@@ -118,6 +124,9 @@ HPM_API const struct hpm_topo_mount *hpm_topo_mounts(const struct hpm_topo *topo
 
 /** tlb[*n]: level 1 before 2, each smallest page first. Rows exist for every page size offered. */
 HPM_API const struct hpm_topo_tlb *hpm_topo_tlbs(const struct hpm_topo *topo, unsigned *n);
+
+/** cpuids[*n]: the leaves the TLB was read from; none where the CPU is no x86. */
+HPM_API const struct hpm_topo_cpuid *hpm_topo_cpuids(const struct hpm_topo *topo, unsigned *n);
 
 /** Distance between two nodes as the firmware says: 10 is local. Unknown for nodes that are not. */
 HPM_API struct hpm_datum hpm_topo_distance(const struct hpm_topo *topo, int from, int to);

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The data TLB as CPUID describes it. What a CPU leaves out stays unknown: a zero would be a lie,
+ * and guests often show zeroes for what their hypervisor hides.
+ *
+ * Sources: AMD64 Architecture Programmer's Manual volume 3, appendix E.4.5, E.4.6 and E.4.15;
+ * Intel Software Developer's Manual volume 2A, CPUID, leaf 18H.
+ */
+#include "topo/topo.h"
+
+#include "base/units.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define PDPE1GB (UINT32_C(1) << 26) /* leaf 0x80000001, edx: the CPU has 1 GiB pages */
+
+struct decoded {
+	struct hpm_datum entries, ways;
+	int shared;
+};
+
+static const char no_cpuid[] = "the CPU was not asked: no x86, or no hpm/cpuid.txt in the capture";
+
+static struct decoded unknown(const char *why)
+{
+	return (struct decoded){datum_unknown(why), datum_unknown(why), 0};
+}
+
+static struct decoded known(uint32_t entries, uint32_t ways, const char *source)
+{
+	return (struct decoded){datum_known(entries, source),
+		ways != 0 ? datum_known(ways, source)
+			  : datum_unknown("the code of the associativity is reserved"),
+		0};
+}
+
+/* Ways of a code of leaves 0x80000006 and 0x80000019; 0: reserved. */
+static uint32_t amd_ways(uint32_t code, uint32_t entries)
+{
+	static const uint32_t ways[16] = {[1] = 1,
+		[2] = 2,
+		[3] = 3,
+		[4] = 4,
+		[5] = 6,
+		[6] = 8,
+		[8] = 16,
+		[10] = 32,
+		[11] = 48,
+		[12] = 64,
+		[13] = 96};
+
+	return code == 15 ? entries : ways[code];
+}
+
+/* entries in bits 27:16, associativity code in 31:28 */
+static struct decoded amd_coded(uint32_t reg, const char *source, const char *why)
+{
+	uint32_t entries = reg >> 16 & 0xfff;
+
+	return entries == 0 ? unknown(why) : known(entries, amd_ways(reg >> 28, entries), source);
+}
+
+/* entries in bits 23:16, ways in 31:24, 255 for all */
+static struct decoded amd_plain(uint32_t reg, const char *source, const char *why)
+{
+	uint32_t entries = reg >> 16 & 0xff, ways = reg >> 24;
+
+	return entries == 0 ? unknown(why) : known(entries, ways == 255 ? entries : ways, source);
+}
+
+static struct decoded amd(const struct hpm_topo *topo, unsigned level, uint32_t shift)
+{
+	const struct hpm_topo_cpuid *r = topo_cpuid(topo,
+		shift == 30  ? 0x80000019
+		: level == 1 ? 0x80000005
+			     : 0x80000006,
+		0);
+	const struct hpm_topo_cpuid *features = topo_cpuid(topo, 0x80000001, 0);
+
+	if (r == NULL)
+		return unknown("the CPU lacks the leaf of CPUID that would tell");
+	if (shift == 30)
+		return amd_coded(level == 1 ? r->eax : r->ebx, "cpuid 0x80000019",
+			features != NULL && (features->edx & PDPE1GB) != 0
+				? "cpuid 0x80000019 is zero although pdpe1gb is set"
+				: "cpuid 0x80000019 is zero");
+	if (level == 1)
+		return amd_plain(shift == 21 ? r->eax : r->ebx, "cpuid 0x80000005",
+			"cpuid 0x80000005 is zero");
+	return amd_coded(
+		shift == 21 ? r->eax : r->ebx, "cpuid 0x80000006", "cpuid 0x80000006 is zero");
+}
+
+/* Page sizes of leaf 0x18 in ebx: bit 0 4 KiB, 1 2 MiB, 2 4 MiB, 3 1 GiB. */
+static uint32_t intel_bit(uint32_t shift)
+{
+	return shift == 12 ? 1 : shift == 21 ? 2 : shift == 22 ? 4 : shift == 30 ? 8 : 0;
+}
+
+/* Types of edx 4:0: 1 data, 3 unified, 4 loads only. Stores have their own on some CPUs; loads are
+ * what a look-up waits for. */
+static struct decoded intel(const struct hpm_topo *topo, unsigned level, uint32_t shift)
+{
+	const struct hpm_topo_cpuid *r = topo_cpuid(topo, 0x18, 0);
+
+	for (uint32_t sub = 0; r != NULL; r = topo_cpuid(topo, 0x18, ++sub)) {
+		uint32_t type = r->edx & 0x1f, ways = r->ebx >> 16;
+		struct decoded d;
+
+		if ((type != 1 && type != 3 && type != 4) || (r->edx >> 5 & 7) != level ||
+			(r->ebx & intel_bit(shift)) == 0)
+			continue;
+		if (ways == 0 || r->ecx == 0 || r->ecx > UINT32_MAX / ways)
+			return unknown("cpuid 0x18 describes a TLB without entries");
+		d = known(ways * r->ecx, ways, "cpuid 0x18");
+		d.shared = (r->ebx & (intel_bit(shift) - 1)) != 0;
+		return d;
+	}
+	return unknown(topo_cpuid(topo, 0x18, 0) != NULL
+			       ? "cpuid 0x18 describes no data TLB of this level and page size"
+			       : "the CPU lacks cpuid 0x18");
+}
+
+static struct decoded decode(const struct hpm_topo *topo, unsigned level, uint32_t shift)
+{
+	const char *vendor = topo->host.cpu_vendor;
+
+	if (topo->cpuid_count == 0)
+		return unknown(no_cpuid);
+	if (strcmp(vendor, "AuthenticAMD") == 0 || strcmp(vendor, "HygonGenuine") == 0)
+		return shift == 12 || shift == 21 || shift == 30
+			       ? amd(topo, level, shift)
+			       : unknown("CPUID does not speak of this page size");
+	if (strcmp(vendor, "GenuineIntel") == 0)
+		return intel(topo, level, shift);
+	return unknown("how this vendor's CPUID describes a TLB is not known here");
+}
+
+static int add(struct hpm_topo *topo, unsigned level, uint32_t shift)
+{
+	struct hpm_topo_tlb *tlb = topo_append(&topo->tlbs, &topo->tlb_count, sizeof(*tlb));
+	struct decoded d = decode(topo, level, shift);
+
+	if (tlb == NULL)
+		return -ENOMEM;
+	*tlb = (struct hpm_topo_tlb){.level = level,
+		.page_shift = shift,
+		.entries = d.entries,
+		.ways = d.ways,
+		.shared = d.shared};
+	return 0;
+}
+
+/* The next larger page size the host offers; 0 when there is none. */
+static uint32_t next_size(const struct hpm_topo *topo, uint32_t shift)
+{
+	uint32_t next = 0;
+
+	for (unsigned i = 0; i < topo->pool_count; i++) {
+		uint32_t s = topo->pools[i].page_shift;
+
+		if (s > shift && (next == 0 || s < next))
+			next = s;
+	}
+	return next;
+}
+
+int topo_read_tlbs(struct hpm_topo *topo)
+{
+	int rc = 0;
+
+	for (unsigned level = 1; level <= 2; level++)
+		for (uint32_t s = topo->host.base_page_shift; s != 0 && rc == 0;
+			s = next_size(topo, s))
+			rc = add(topo, level, s);
+	return rc;
+}
+
+int hpm_topo_tlb_reach(
+	uint64_t *ret, const struct hpm_topo *topo, uint32_t page_shift, const char **source)
+{
+	const struct hpm_topo_tlb *best = NULL;
+
+	for (unsigned i = 0; i < topo->tlb_count; i++) {
+		const struct hpm_topo_tlb *tlb = &topo->tlbs[i];
+
+		if (tlb->page_shift != page_shift)
+			continue;
+		if (best == NULL ||
+			(tlb->entries.known &&
+				(!best->entries.known || tlb->entries.value > best->entries.value)))
+			best = tlb;
+	}
+	if (source != NULL)
+		*source = best != NULL ? best->entries.source : "no such page size here";
+	if (best == NULL)
+		return -EINVAL;
+	if (!best->entries.known)
+		return -ENODATA;
+	*ret = best->entries.value << page_shift; /* 2^32 entries of 2^32 bytes at most */
+	return 0;
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The summary for programs: exact numbers; what is unknown is null and has a "why" beside it. */
-#include "json.h"
+#include "cli/json.h"
 #include "summary.h"
 
 #include <inttypes.h>

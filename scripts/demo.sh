@@ -59,11 +59,14 @@ at_exit_give_back
 pool_reserve 2048 $((PACKED_PAGES + EAL_PAGES))
 free=$(pool_free 2048)
 packed=hpm:2M
-eal=(--in-memory --no-pci --no-telemetry -m 64)
 notes=()
-if [ "$free" -lt $((PACKED_PAGES + EAL_PAGES)) ]; then
-	eal=(--no-huge --no-shconf --no-pci --no-telemetry -m 64)
-	notes+=(--note "packets lie on base pages: $free pages of 2 MiB are free")
+eal=(--no-shconf --no-pci --no-telemetry --log-level error -m 64)
+# From one mount, so that the packets of all three lie on pages of one size.
+if [ "$free" -ge $((PACKED_PAGES + EAL_PAGES)) ] && huge_mount 2048; then
+	eal+=(--huge-dir "$HUGE_DIR" --huge-unlink)
+else
+	eal+=(--no-huge)
+	notes+=(--note "packets (mbuf, rings, eal) lie on base pages in all three")
 fi
 if [ "$free" -lt "$PACKED_PAGES" ]; then
 	packed=hpm:4K

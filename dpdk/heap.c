@@ -2,7 +2,8 @@
 /*
  * Decides how a run becomes a DPDK heap: registered in units of 2 MiB, also inside a 1 GiB page, so
  * that heaps of several tags share one page and an object can span two; and named after its tag and
- * node, so that DPDK itself refuses a second one.
+ * node, so that a second one can be refused. Invariant: DPDK knows a heap exactly as long as it has
+ * its run; a failure in between undoes both.
  */
 #include "memsegs.h"
 
@@ -10,11 +11,15 @@
 #include <hpm/run.h>
 
 #include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_lcore.h>
 #include <rte_malloc.h>
 #include <rte_memory.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,8 +49,7 @@ static int fail(int rc, struct hpm_reason *reason, const char *fmt, ...)
 	return rc;
 }
 
-/* "hpm-session-0"; a tag too long for DPDK's 31 bytes is cut and told apart by its hash (FNV-1a).
- */
+/* "hpm-session-0"; a tag too long for DPDK is cut and told apart by its hash (FNV-1a). */
 static void name_heap(char *name, const char *tag, int node)
 {
 	uint32_t hash = 2166136261u;
@@ -71,61 +75,113 @@ static int copy_opts(struct hpm_dpdk_heap_opts *ret, const struct hpm_dpdk_heap_
 	return 0;
 }
 
-static int check(struct hpm_dpdk_heap_opts *opts, struct hpm_arena_info *info, uint64_t unit)
+/*
+ * Whether DPDK's heaps can be used. Its counts of lcores and nodes are set before its memory is,
+ * and stay after an rte_eal_init() that failed; but the first heap gets its name when heaps are
+ * ready.
+ */
+static bool eal_is_up(void)
 {
-	if (rte_lcore_count() == 0)
+	char first[NAME_BYTES];
+
+	if (rte_socket_count() == 0)
+		return false;
+	snprintf(first, sizeof(first), "socket_%d", rte_socket_id_by_idx(0));
+	return rte_malloc_heap_get_socket(first) >= 0;
+}
+
+static int check(const struct hpm_dpdk_heap_opts *opts, uint64_t unit)
+{
+	if (!eal_is_up())
 		return fail(-EINVAL, opts->reason, "call rte_eal_init() before making a heap");
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return fail(-EINVAL, opts->reason,
+			"heaps are made in the primary process: no other has the arena mapped");
 	if (opts->bytes == 0)
 		return fail(-EINVAL, opts->reason, "heap '%s': 0 bytes", opts->tag);
-	if (opts->bytes > UINT64_MAX - unit + 1)
-		return fail(-EOVERFLOW, opts->reason, "heap '%s': more bytes than addresses",
-			opts->tag);
+	/* DPDK counts units in an int */
+	if (opts->bytes > UINT64_MAX - unit + 1 || opts->bytes / unit >= INT_MAX)
+		return fail(-EOVERFLOW, opts->reason,
+			"heap '%s': %" PRIu64 " bytes are more than DPDK can register", opts->tag,
+			opts->bytes);
 	return 0;
 }
 
-/* DPDK's answer in our words. Which limit was hit it does not say: creating takes one of 32 heaps,
- * adding memory one of 128 lists. */
-static int refused(struct hpm_reason *reason, const char *name, bool adding)
+static bool exists(const char *name)
 {
-	int rc = -rte_errno;
+	return rte_malloc_heap_get_socket(name) >= 0;
+}
 
-	if (rc == -EEXIST)
-		return fail(rc, reason, "heap '%s' exists: one per tag and node", name);
-	if (rc == -ENOSPC && adding)
+/* DPDK has no heap left, or another complaint. */
+static int create_refused(struct hpm_reason *reason, const char *name)
+{
+	int rc = rte_errno > 0 ? -rte_errno : -EINVAL;
+
+	if (rc == -ENOSPC)
+		return fail(rc, reason,
+			"heap '%s': DPDK's %d heaps are used up (RTE_MAX_HEAPS), EAL's own "
+			"included; let tables share a tag, or rebuild DPDK",
+			name, RTE_MAX_HEAPS);
+	return fail(rc, reason, "DPDK refused heap '%s': %s", name, rte_strerror(-rc));
+}
+
+/* The same number can also come from the file behind a memseg list, so the lists are counted. */
+static int memory_refused(struct hpm_reason *reason, const char *name)
+{
+	int rc = rte_errno > 0 ? -rte_errno : -EINVAL;
+
+	if (rc == -ENOSPC && memsegs_lists() >= RTE_MAX_MEMSEG_LISTS)
 		return fail(rc, reason,
 			"heap '%s': DPDK's %d memseg lists are used up (RTE_MAX_MEMSEG_LISTS)",
 			name, RTE_MAX_MEMSEG_LISTS);
-	if (rc == -ENOSPC)
-		return fail(rc, reason, "heap '%s': DPDK's %d heaps are used up (RTE_MAX_HEAPS)",
-			name, RTE_MAX_HEAPS);
-	return fail(rc < 0 ? rc : -EINVAL, reason, "heap '%s': DPDK refused %s: %s", name,
-		adding ? "its memory" : "it", rte_strerror(rte_errno));
+	return fail(
+		rc, reason, "DPDK refused the memory of heap '%s': %s", name, rte_strerror(-rc));
 }
 
 /* Registers the run with DPDK; on failure DPDK knows nothing of it. */
-static int add_to_dpdk(struct hpm_dpdk_heap *heap, const struct hpm_arena_info *info, uint64_t unit,
-	struct hpm_reason *reason)
+static int add_to_dpdk(
+	struct hpm_dpdk_heap *heap, int node, uint64_t unit, struct hpm_reason *reason)
 {
 	unsigned n = (unsigned)(heap->bytes / unit);
-	rte_iova_t *iovas;
-	int rc;
+	rte_iova_t *iovas = memsegs_iovas(heap->block, n, unit);
+	int rc = 0;
 
-	if (rte_malloc_heap_create(heap->name) != 0)
-		return refused(reason, heap->name, false);
-	iovas = memsegs_iovas(heap->block, n, unit);
-	if (iovas == NULL) {
-		rc = fail(-ENOMEM, reason, "heap '%s': out of memory", heap->name);
+	if (iovas == NULL)
+		return fail(-ENOMEM, reason, "heap '%s': out of memory", heap->name);
+	if (rte_malloc_heap_create(heap->name) != 0) {
+		rc = create_refused(reason, heap->name);
 	} else if (rte_malloc_heap_memory_add(
 			   heap->name, heap->block, heap->bytes, iovas, n, unit) != 0) {
-		rc = refused(reason, heap->name, true);
+		rc = memory_refused(reason, heap->name);
+		rte_malloc_heap_destroy(heap->name);
 	} else {
-		memsegs_set_node(heap->block, n, unit, info->node);
+		memsegs_set_node(heap->block, n, unit, node);
 		heap->socket = rte_malloc_heap_get_socket(heap->name);
-		rc = 0;
 	}
 	free(iovas);
+	return rc;
+}
+
+/* A heap whose tag and size are checked; its arena is on `node`. */
+static int make(
+	struct hpm_dpdk_heap *heap, const struct hpm_dpdk_heap_opts *opts, int node, uint64_t unit)
+{
+	int rc;
+
+	name_heap(heap->name, opts->tag, node);
+	/* DPDK's own check stops at the first gap that a destroyed heap has left */
+	if (exists(heap->name))
+		return fail(-EEXIST, opts->reason,
+			"tag '%s' has a heap on node %d already: use its socket id", opts->tag,
+			node);
+	heap->arena = opts->arena;
+	heap->bytes = (opts->bytes + unit - 1) / unit * unit;
+	rc = hpm_run_get(&heap->block, opts->arena, opts->tag, heap->bytes, unit, opts->reason);
 	if (rc < 0)
-		rte_malloc_heap_destroy(heap->name);
+		return rc;
+	rc = add_to_dpdk(heap, node, unit, opts->reason);
+	if (rc < 0 && hpm_run_put(heap->arena, heap->block) < 0)
+		abort(); /* got above */
 	return rc;
 }
 
@@ -139,27 +195,21 @@ int hpm_dpdk_heap_create(struct hpm_dpdk_heap **ret, const struct hpm_dpdk_heap_
 
 	if (rc < 0)
 		return rc;
+	if (opts.reason != NULL)
+		opts.reason->text[0] = '\0';
 	if (opts.arena == NULL || opts.tag == NULL)
 		return fail(-EINVAL, opts.reason, "a heap takes an arena and a tag");
 	rc = hpm_arena_info_read(opts.arena, &info);
 	if (rc < 0)
 		return rc;
 	unit = UINT64_C(1) << (info.page_shift < UNIT_SHIFT ? info.page_shift : UNIT_SHIFT);
-	rc = check(&opts, &info, unit);
+	rc = check(&opts, unit);
 	if (rc < 0)
 		return rc;
 	heap = calloc(1, sizeof(*heap));
 	if (heap == NULL)
 		return fail(-ENOMEM, opts.reason, "heap '%s': out of memory", opts.tag);
-	heap->arena = opts.arena;
-	heap->bytes = (opts.bytes + unit - 1) / unit * unit;
-	rc = hpm_run_get(&heap->block, opts.arena, opts.tag, heap->bytes, unit, opts.reason);
-	if (rc == 0) {
-		name_heap(heap->name, opts.tag, info.node);
-		rc = add_to_dpdk(heap, &info, unit, opts.reason);
-		if (rc < 0 && hpm_run_put(heap->arena, heap->block) < 0)
-			abort(); /* got above */
-	}
+	rc = make(heap, &opts, info.node, unit);
 	if (rc < 0) {
 		free(heap);
 		return rc;
@@ -168,20 +218,28 @@ int hpm_dpdk_heap_create(struct hpm_dpdk_heap **ret, const struct hpm_dpdk_heap_
 	return 0;
 }
 
-int hpm_dpdk_heap_destroy(struct hpm_dpdk_heap *heap)
+/*
+ * Whether DPDK's heap is as it was made: nothing lives in it, and nobody gave it more memory. DPDK
+ * would remove our memory in the second case and then refuse to destroy the heap.
+ */
+static bool is_untouched(const struct hpm_dpdk_heap *heap)
 {
 	struct rte_malloc_socket_stats stats;
 
+	return rte_malloc_get_socket_stats(heap->socket, &stats) == 0 && stats.alloc_count == 0 &&
+	       stats.heap_totalsz_bytes == heap->bytes;
+}
+
+int hpm_dpdk_heap_destroy(struct hpm_dpdk_heap *heap)
+{
 	if (heap == NULL)
 		return 0;
-	/* DPDK would take free memory away even while the heap holds objects: ask first */
-	if (rte_malloc_get_socket_stats(heap->socket, &stats) == 0 && stats.alloc_count > 0)
+	if (!is_untouched(heap) ||
+		rte_malloc_heap_memory_remove(heap->name, heap->block, heap->bytes) != 0)
 		return -EBUSY;
-	if (rte_malloc_heap_memory_remove(heap->name, heap->block, heap->bytes) != 0 ||
-		rte_malloc_heap_destroy(heap->name) != 0)
-		return -EBUSY;
-	if (hpm_run_put(heap->arena, heap->block) < 0)
-		abort(); /* the heap owned it */
+	/* an empty heap can always be destroyed, and the run was ours: else memory is corrupt */
+	if (rte_malloc_heap_destroy(heap->name) != 0 || hpm_run_put(heap->arena, heap->block) < 0)
+		abort();
 	free(heap);
 	return 0;
 }

@@ -14,4 +14,7 @@ rte_iova_t *memsegs_iovas(const void *addr, unsigned n, uint64_t unit);
  * and applications index arrays with it. */
 void memsegs_set_node(const void *addr, unsigned n, uint64_t unit, int node);
 
+/* How many of DPDK's memseg lists are taken. */
+unsigned memsegs_lists(void);
+
 #endif

@@ -12,11 +12,14 @@
  *     params.socket_id = hpm_dpdk_heap_socket(heap);
  *     rte_hash_create(&params);
  *
- * One heap per (node, tag). DPDK knows 32 heaps and 128 memseg lists; each heap takes one of both.
- * Memory is registered in units of at most 2 MiB even inside a 1 GiB page, so that several tags
- * share a big page. The memsegs carry the real NUMA node and the real IOVA of every unit.
+ * One heap per (node, tag). DPDK knows 32 heaps, one for each node among them, and 128 memseg
+ * lists; each heap of ours takes one of both. Memory is registered in units of at most 2 MiB even
+ * inside a 1 GiB page, so that several tags share a big page. The memsegs carry the real NUMA node
+ * and the real IOVA of every unit.
  *
  * The socket id is a heap's name, not a node: never index an array with it.
+ * Heaps belong to DPDK's primary process and are destroyed before rte_eal_cleanup().
+ *
  * In this library the glue alone depends on DPDK.
  */
 #ifndef HPM_DPDK_H
@@ -48,10 +51,11 @@ struct hpm_dpdk_heap_opts {
  * Creates a heap and registers it with DPDK.
  *
  * @param[out] ret owned by the caller, release with hpm_dpdk_heap_destroy().
- * @return 0, -EINVAL (bad option; EAL not initialised), -EEXIST (this tag has a heap on the node),
- *   -E2BIG, -EOVERFLOW, -ENOMEM (arena too full), -ENOSPC (DPDK's 32 heaps or 128 memseg lists are
- *   used up: the reason says which).
- * Threads: set-up only.  Cost: DPDK zeroes the memory.
+ * @return 0, -EINVAL (bad option; EAL not initialised, or not as the primary process), -EEXIST
+ *   (this tag has a heap on the node), -E2BIG, -EOVERFLOW, -ENOMEM (arena too full), -ENOSPC
+ * (DPDK's heaps or memseg lists are used up, or it is the 256th tag: the reason says which), or
+ * what else DPDK's own call failed with. On any failure nothing is held. Threads: set-up only.
+ * Cost: DPDK zeroes the memory; with --iova-mode=pa 2 us a unit more.
  */
 HPM_API HPM_MUST_USE int hpm_dpdk_heap_create(
 	struct hpm_dpdk_heap **ret, const struct hpm_dpdk_heap_opts *opts);
@@ -60,7 +64,8 @@ HPM_API HPM_MUST_USE int hpm_dpdk_heap_create(
  * Takes the heap away from DPDK and the run back to the arena.
  *
  * @param heap NULL is a no-op.
- * @return 0, -EBUSY (objects still live in it: nothing was changed).
+ * @return 0, -EBUSY (objects still live in it, or the application has added memory to it: nothing
+ *   was changed).
  * Threads: set-up only.
  */
 HPM_API HPM_MUST_USE int hpm_dpdk_heap_destroy(struct hpm_dpdk_heap *heap);
@@ -70,7 +75,7 @@ HPM_API int hpm_dpdk_heap_socket(const struct hpm_dpdk_heap *heap);
 
 /** A block that DPDK's allocator has handed out. */
 struct hpm_dpdk_element {
-	const void *addr; /**< Its header; the object follows within 128 bytes. */
+	const void *addr; /**< Its header; the object lies inside [addr, addr + bytes). */
 	uint64_t bytes;   /**< Header and trailer included. */
 	unsigned heap;    /**< DPDK's heap index: EAL's own come first, one for each node. */
 	int external;     /**< 1: in an external heap, ours or another's; 0: in EAL's memory. */

@@ -57,11 +57,10 @@ static int run(const struct options *options, int eal_argc, char **eal_argv)
 		status = damaged ? EXIT_DAMAGED : EXIT_DONE;
 		summary.exit_status = status;
 		if (damaged)
-			snprintf(summary.remark, sizeof(summary.remark), "%s",
-				f.capture.ending.text);
+			summary.remark = f.capture.ending;
 		(options->json ? summary_json : summary_text)(stdout, &summary);
 		if (damaged)
-			fprintf(stderr, "hpfwd: %s\n", summary.remark);
+			fprintf(stderr, "hpfwd: %s\n", summary.remark.text);
 	} else {
 		fprintf(stderr, "hpfwd: %s\n",
 			reason.text[0] != '\0' ? reason.text : strerror(-rc));

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define HEAP_SLACK (UINT64_C(1) << 20) /* for alignment gaps and DPDK's element at the end */
+#define HEAP_SLACK (UINT64_C(64) << 10) /* for alignment gaps and DPDK's element at the end */
 
 struct report {
 	int rc;

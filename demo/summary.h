@@ -32,7 +32,7 @@ struct summary {
 	struct hpm_window_cost cost;
 	uint64_t window_packets;
 	unsigned one_packet_windows;
-	char remark[HPM_NAME_MAX * 16]; /* what went wrong on the way, "" when nothing did */
+	struct hpm_reason remark; /* what went wrong on the way, "" when nothing did */
 	int exit_status;
 };
 

@@ -134,6 +134,6 @@ void summary_json(FILE *to, const struct summary *s)
 	write_account(&j, "total", &s->accounts[s->n - 1]);
 	write_window(&j, s);
 	write_reach(&j, s);
-	json_string(&j, "remark", s->remark[0] != '\0' ? s->remark : NULL);
+	json_string(&j, "remark", s->remark.text[0] != '\0' ? s->remark.text : NULL);
 	json_end(&j);
 }

@@ -111,6 +111,6 @@ void summary_text(FILE *to, const struct summary *s)
 		if (s->accounts[i].why[0] != '\0' &&
 			(i == 0 || strcmp(s->accounts[i].why, s->accounts[i - 1].why) != 0))
 			fprintf(to, "note     %s: %s\n", s->accounts[i].tag, s->accounts[i].why);
-	if (s->remark[0] != '\0')
-		fprintf(to, "note     %s\n", s->remark);
+	if (s->remark.text[0] != '\0')
+		fprintf(to, "note     %s\n", s->remark.text);
 }

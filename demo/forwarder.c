@@ -6,6 +6,7 @@
 #include "forwarder.h"
 
 #include "fail.h"
+#include "rules_gen.h"
 #include "sizing.h"
 
 #include <errno.h>

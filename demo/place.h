@@ -13,39 +13,12 @@
 #ifndef DEMO_PLACE_H
 #define DEMO_PLACE_H
 
+#include "needs.h"
 #include "options.h"
 
 #include <hpm/hpm.h>
 
 #include <stdint.h>
-
-enum table {
-	TABLE_ACL,
-	TABLE_HASH,
-	TABLE_SESSION,
-	TABLE_METER,
-	TABLE_STATS,
-	TABLE_LPM,
-	TABLE_COUNTERS,
-	TABLES,
-};
-
-enum table_kind {
-	KIND_HEAP,    /* DPDK allocates; needs `bytes` in all */
-	KIND_OBJECTS, /* `count` objects of `bytes` each */
-	KIND_CELLS,   /* `count` counters of 64 bits */
-};
-
-/* By enum table. */
-extern const struct table_info {
-	const char *tag;
-	enum table_kind kind;
-} table_info[TABLES];
-
-struct need {
-	uint64_t bytes;
-	uint64_t count;
-};
 
 /* A piece of memory that belongs to a table. */
 struct span {
@@ -80,11 +53,5 @@ int place_naive_open(
 int place_dpdk_open(struct place **ret, const struct need needs[TABLES], struct hpm_reason *reason);
 int place_hpm_open(struct place **ret, const struct need needs[TABLES], uint32_t page_shift,
 	struct hpm_reason *reason);
-
-/*
- * Bytes of an arena that holds tables of the given kinds (bit 1 << kind), whose runs are taken in
- * the order of enum table: they start on pages, or do not straddle one (hpm/run.h).
- */
-uint64_t place_arena_bytes(const struct need needs[TABLES], unsigned kinds, uint32_t page_shift);
 
 #endif

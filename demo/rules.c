@@ -9,7 +9,6 @@
 
 #include "fail.h"
 #include "lines.h"
-#include "rules_gen.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -165,19 +164,6 @@ int rules_load(struct rules *ret, const char *path, struct hpm_reason *reason)
 	}
 	*ret = rules;
 	return 0;
-}
-
-int rules_open(struct rules *ret, const char *spec, uint64_t seed, struct hpm_reason *reason)
-{
-	struct rules_gen gen;
-	int rc;
-
-	if (strncmp(spec, "gen:", 4) != 0)
-		return rules_load(ret, spec, reason);
-	rc = rules_gen_parse(&gen, spec, reason);
-	if (rc < 0)
-		return rc;
-	return rules_generate(ret, &gen, seed, reason);
 }
 
 #define QUAD(a) (a) >> 24, (a) >> 16 & 0xff, (a) >> 8 & 0xff, (a)&0xff

@@ -52,12 +52,6 @@ static inline uint32_t prefix_mask(uint8_t len)
  */
 int rules_load(struct rules *ret, const char *path, struct hpm_reason *reason);
 
-/*
- * What --rules takes: "gen:SHAPE:N" generates (rules_gen.h), anything else is a file to load.
- * `seed` serves the generator only. Errors of either.
- */
-int rules_open(struct rules *ret, const char *spec, uint64_t seed, struct hpm_reason *reason);
-
 /* Writes rules as rules_load() reads them, flags 0x0000/0x0000. 0, -EIO. */
 int rules_write(const struct rules *rules, FILE *to);
 

@@ -285,3 +285,16 @@ int rules_generate(
 	*ret = rules;
 	return 0;
 }
+
+int rules_open(struct rules *ret, const char *spec, uint64_t seed, struct hpm_reason *reason)
+{
+	struct rules_gen gen;
+	int rc;
+
+	if (strncmp(spec, "gen:", 4) != 0)
+		return rules_load(ret, spec, reason);
+	rc = rules_gen_parse(&gen, spec, reason);
+	if (rc < 0)
+		return rc;
+	return rules_generate(ret, &gen, seed, reason);
+}

@@ -36,4 +36,10 @@ int rules_gen_parse(struct rules_gen *ret, const char *spec, struct hpm_reason *
 int rules_generate(
 	struct rules *ret, const struct rules_gen *gen, uint64_t seed, struct hpm_reason *reason);
 
+/*
+ * What --rules takes: "gen:SHAPE:N" generates, anything else is a file to load.
+ * `seed` serves the generator only. Errors of either.
+ */
+int rules_open(struct rules *ret, const char *spec, uint64_t seed, struct hpm_reason *reason);
+
 #endif

@@ -62,7 +62,7 @@ int shelf_open(struct shelf *ret, const struct need needs[TABLES], unsigned kind
 	int rc;
 
 	opts.name = "tables";
-	opts.bytes = place_arena_bytes(needs, kinds, page_shift);
+	opts.bytes = needs_arena_bytes(needs, kinds, page_shift);
 	opts.page_shifts[0] = page_shift;
 	opts.reason = reason;
 	rc = hpm_arena_create(&s.arena, &opts);

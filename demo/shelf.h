@@ -3,7 +3,9 @@
 #ifndef DEMO_SHELF_H
 #define DEMO_SHELF_H
 
-#include "place.h"
+#include "needs.h"
+
+#include <hpm/hpm.h>
 
 struct hpm_dpdk_heap;
 

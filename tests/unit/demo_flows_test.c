@@ -2,6 +2,7 @@
 /* Flows that hit rules, and the law by which they send. */
 #include "flows.h"
 #include "rules.h"
+#include "rules_gen.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -3,6 +3,7 @@
 #include "demo_files.h"
 #include "rng.h"
 #include "rules.h"
+#include "rules_gen.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -64,11 +64,11 @@ static void unmount_small(void)
 
 void eal_start(const char *mode_name)
 {
-	static char program[] = "test", pci[] = "--no-pci", telemetry[] = "--no-telemetry",
-		    cores[] = "-l", core[] = "0";
-	static char *args[ARGS_MAX] = {program, pci, telemetry, cores, core};
+	static const char *const common[] = {"test", "--no-pci", "--no-telemetry", "-l", "0"};
+	static char words[ARGS_MAX][32]; /* EAL keeps pointers to them, and moves them about */
 	const struct mode *mode = modes;
-	int n = 5;
+	char *args[ARGS_MAX];
+	int n = 0;
 
 	while (strcmp(mode->name, mode_name) != 0)
 		if (++mode == modes + sizeof(modes) / sizeof(modes[0]))
@@ -79,8 +79,12 @@ void eal_start(const char *mode_name)
 		skip_because("needs physical addresses: run as root");
 	if (mode->legacy)
 		mount_small();
+	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+		strcpy(words[n++], common[i]);
 	for (int i = 0; mode->args[i] != NULL; i++)
-		args[n++] = strdup(mode->args[i]);
+		strcpy(words[n++], mode->args[i]);
+	for (int i = 0; i < n; i++)
+		args[i] = words[i];
 	if (rte_eal_init(n, args) < 0) {
 		fprintf(stderr, "rte_eal_init() failed in mode '%s'\n", mode->name);
 		exit(EXIT_FAILURE);

@@ -100,7 +100,8 @@ static void time_rounds(struct forwarder *f, struct rounds *rounds, const struct
 	}
 }
 
-/* One round per line that comes, so that several processes can take turns. */
+/* One round per line that comes, so that several processes can take turns; each is answered with
+ * its ns per packet, for ratios within a turn. */
 static void take_turns(struct forwarder *f, struct rounds *rounds, const struct shares *s)
 {
 	char line[80];
@@ -109,9 +110,11 @@ static void take_turns(struct forwarder *f, struct rounds *rounds, const struct 
 	fflush(stdout);
 	while (!stopped && fgets(line, sizeof(line), stdin) != NULL) {
 		uint64_t start = now_ns();
+		uint64_t n = forward(f, s->round, UINT64_MAX);
+		uint64_t took = now_ns() - start;
 
-		rounds_add(rounds, now_ns() - start, forward(f, s->round, UINT64_MAX));
-		puts("done");
+		rounds_add(rounds, took, n);
+		printf("done %.2f\n", n > 0 ? (double)took / (double)n : 0);
 		fflush(stdout);
 	}
 }

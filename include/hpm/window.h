@@ -76,18 +76,23 @@ HPM_API HPM_MUST_USE int hpm_window_watch_arena(
  * Watches a range of a shared mapping that is no arena, e.g. EAL's memory. Its page size is read
  * from the kernel.
  *
+ * What is mapped there stays until the window is destroyed. A private mapping put in its place
+ * would lose its data at the next hpm_window_open(), which checks nothing: that would cost more
+ * than the window.
+ *
  * @param addr   any address; the range is extended to whole pages.
  * @param bytes  at least 1. It may span several mappings of different page sizes.
  * @param reason filled on failure; may be NULL.
  * @return 0, or
- *   -EINVAL  nothing is mapped in part of the range, or part is watched already;
+ *   -EINVAL  nothing is mapped in part of the range, or part is watched already, or the window is
+ *            open;
  *   -EPERM   part of the range is a private mapping: zapping it would lose its data;
  *   -EBUSY   page tables may be shared with another process and there is no userfaultfd to end
  *            that; or another window watches the memory; or it is locked with mlock(2);
  *   -ENOTSUP the kernel cannot zap this memory (hugetlb before 5.18), or it would map neighbours of
  *            a touched base page (fault-around) and there is no userfaultfd to stop that;
- *   -EOVERFLOW, -ENOMEM.
- *   On failure the window watches what it watched before.
+ *   -EOVERFLOW, -ENOMEM, what opening /proc/self/smaps answered.
+ *   On failure the window watches what it watched before. On success an earlier answer is gone.
  */
 HPM_API HPM_MUST_USE int hpm_window_watch(
 	struct hpm_window *window, const void *addr, uint64_t bytes, struct hpm_reason *reason);
@@ -96,8 +101,8 @@ HPM_API HPM_MUST_USE int hpm_window_watch(
  * Says that bytes belong to a tag: the pages they lie on count for it from now on.
  *
  * @param tag  as hpm/run.h.
- * @return 0, -EINVAL (bad tag, bytes 0, or not inside watched memory), -ENOSPC (256th tag),
- * -ENOMEM.
+ * @return 0, -EINVAL (bad tag, bytes 0, or not inside watched memory: nothing is marked),
+ *   -ENOSPC (256th tag), -ENOMEM (part may be marked).
  */
 HPM_API HPM_MUST_USE int hpm_window_mark(
 	struct hpm_window *window, const char *tag, const void *addr, uint64_t bytes);

@@ -262,41 +262,14 @@ static int adopt(struct hpm_window *window, struct draft *draft)
 	return 0;
 }
 
-int hpm_window_watch(
-	struct hpm_window *window, const void *addr, uint64_t bytes, struct hpm_reason *reason)
+/* The map that holds an address; NULL. */
+static struct window_map *find(struct window_map *maps, size_t count, uintptr_t addr)
 {
-	uintptr_t from = (uintptr_t)addr, to;
-	struct draft draft = {0};
-	int rc;
-
-	reason_clear(reason);
-	if (bytes == 0)
-		return fail(-EINVAL, reason, "a range to watch has at least 1 byte");
-	if (__builtin_add_overflow(from, bytes, &to) || to > UINTPTR_MAX - PUD_BYTES)
-		return fail(
-			-EOVERFLOW, reason, "0x%" PRIxPTR " + %" PRIu64 " overflows", from, bytes);
-	if (window->state == WINDOW_OPEN)
-		return fail(-EINVAL, reason, "the window is open");
-	rc = survey(window, &draft, from, to, reason);
-	if (rc == 0)
-		rc = adopt(window, &draft);
-	if (rc == 0)
-		window->state = WINDOW_NEW;
-	if (rc < 0)
-		draft_unguard(window, &draft);
-	if (rc == -ENOMEM)
-		fail(rc, reason, "a window: out of memory");
-	draft_free(&draft);
-	return rc;
-}
-
-struct window_map *window_find(const struct hpm_window *window, uintptr_t addr)
-{
-	size_t low = 0, high = window->count;
+	size_t low = 0, high = count;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
-		struct window_map *map = &window->maps[mid];
+		struct window_map *map = &maps[mid];
 
 		if (addr < map->start)
 			high = mid;
@@ -308,50 +281,118 @@ struct window_map *window_find(const struct hpm_window *window, uintptr_t addr)
 	return NULL;
 }
 
-int hpm_window_mark(struct hpm_window *window, const char *tag, const void *addr, uint64_t bytes)
+/* Whether every byte of [from, to) lies in a map. */
+static bool covered(struct window_map *maps, size_t count, uintptr_t from, uintptr_t to)
 {
-	uintptr_t at = (uintptr_t)addr, end;
-	int number = tag_intern(tag);
-
-	if (number < 0)
-		return number;
-	if (bytes == 0 || __builtin_add_overflow(at, bytes, &end))
-		return -EINVAL;
-	while (at < end) {
-		struct window_map *map = window_find(window, at);
-		uint64_t first, last;
-		int rc;
+	while (from < to) {
+		const struct window_map *map = find(maps, count, from);
 
 		if (map == NULL)
-			return -EINVAL;
-		first = (at - map->start) >> map->shift;
-		last = (end - 1 - map->start) >> map->shift;
+			return false;
+		from = map->start + map_bytes(map);
+	}
+	return true;
+}
+
+/* Marks [from, to), which the maps cover. 0, -ENOMEM. */
+static int mark(struct window_map *maps, size_t count, uint8_t tag, uintptr_t from, uintptr_t to)
+{
+	int rc = 0;
+
+	while (from < to && rc == 0) {
+		struct window_map *map = find(maps, count, from);
+		uint64_t first = (from - map->start) >> map->shift;
+		uint64_t last = (to - 1 - map->start) >> map->shift;
+
 		if (last >= map->holdings.pages)
 			last = map->holdings.pages - 1;
-		rc = holdings_mark(&map->holdings, (uint8_t)number, first, last);
-		if (rc < 0)
-			return rc;
-		at = map->start + map_bytes(map);
+		rc = holdings_mark(&map->holdings, tag, first, last);
+		from = map->start + map_bytes(map);
 	}
+	return rc;
+}
+
+/* Marks an arena's runs in maps that cover it. */
+static int mark_runs(const struct draft *draft, struct hpm_arena *arena)
+{
+	uintptr_t base = (uintptr_t)arena->region.addr;
+	struct arena_run *runs;
+	size_t count;
+	int rc = arena_runs_copy(arena, &runs, &count);
+
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < count && rc == 0; i++) {
+		uintptr_t from = base + (runs[i].first << arena->unit_shift);
+
+		rc = mark(draft->maps, draft->count, runs[i].tag, from,
+			from + (runs[i].units << arena->unit_shift));
+	}
+	free(runs);
+	return rc;
+}
+
+/* Watches [from, to), as the runs of an arena (NULL for none) say. */
+static int watch(struct hpm_window *window, uintptr_t from, uintptr_t to, struct hpm_arena *arena,
+	struct hpm_reason *reason)
+{
+	struct draft draft = {0};
+	int rc = survey(window, &draft, from, to, reason);
+
+	if (rc == 0 && arena != NULL)
+		rc = mark_runs(&draft, arena);
+	if (rc == 0)
+		rc = adopt(window, &draft);
+	if (rc == 0)
+		window->state = WINDOW_NEW;
+	else
+		draft_unguard(window, &draft);
+	if (rc == -ENOMEM)
+		fail(rc, reason, "a window: out of memory");
+	draft_free(&draft);
+	return rc;
+}
+
+static int check_range(uintptr_t *to, const struct hpm_window *window, uintptr_t from,
+	uint64_t bytes, struct hpm_reason *reason)
+{
+	reason_clear(reason);
+	if (bytes == 0)
+		return fail(-EINVAL, reason, "a range to watch has at least 1 byte");
+	if (__builtin_add_overflow(from, bytes, to) || *to > UINTPTR_MAX - PUD_BYTES)
+		return fail(
+			-EOVERFLOW, reason, "0x%" PRIxPTR " + %" PRIu64 " overflows", from, bytes);
+	if (window->state == WINDOW_OPEN)
+		return fail(-EINVAL, reason, "the window is open");
 	return 0;
 }
 
 int hpm_window_watch_arena(
 	struct hpm_window *window, struct hpm_arena *arena, struct hpm_reason *reason)
 {
-	const char *base = arena->region.addr;
-	struct arena_run *runs;
-	size_t count;
-	int rc = hpm_window_watch(window, base, arena->region.bytes, reason);
+	uintptr_t from = (uintptr_t)arena->region.addr, to = 0;
+	int rc = check_range(&to, window, from, arena->region.bytes, reason);
 
-	if (rc < 0)
-		return rc;
-	if (arena_runs_copy(arena, &runs, &count) < 0)
-		return fail(-ENOMEM, reason, "a window: out of memory");
-	for (size_t i = 0; i < count && rc == 0; i++)
-		rc = hpm_window_mark(window, tag_name(runs[i].tag),
-			base + (runs[i].first << arena->unit_shift),
-			runs[i].units << arena->unit_shift);
-	free(runs);
-	return rc < 0 ? fail(rc, reason, "a window: out of memory") : 0;
+	return rc < 0 ? rc : watch(window, from, to, arena, reason);
+}
+
+int hpm_window_watch(
+	struct hpm_window *window, const void *addr, uint64_t bytes, struct hpm_reason *reason)
+{
+	uintptr_t from = (uintptr_t)addr, to = 0;
+	int rc = check_range(&to, window, from, bytes, reason);
+
+	return rc < 0 ? rc : watch(window, from, to, NULL, reason);
+}
+
+int hpm_window_mark(struct hpm_window *window, const char *tag, const void *addr, uint64_t bytes)
+{
+	uintptr_t from = (uintptr_t)addr, to;
+	int number;
+
+	if (bytes == 0 || __builtin_add_overflow(from, bytes, &to) ||
+		!covered(window->maps, window->count, from, to))
+		return -EINVAL;
+	number = tag_intern(tag);
+	return number < 0 ? number : mark(window->maps, window->count, (uint8_t)number, from, to);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Opens, closes and answers. Invariant: the answer counts a page if and only if a CPU of this
- * process touched it between the end of the zap and the beginning of the look.
+ * process touched it between the zap of its map and the look at it.
  */
 #include "account/window.h"
 

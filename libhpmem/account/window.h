@@ -43,7 +43,4 @@ static inline uint64_t map_bytes(const struct window_map *map)
 int window_create_on(
 	struct hpm_window **ret, const struct window_kernel *kernel, struct hpm_reason *reason);
 
-/* The map that holds an address; NULL. */
-struct window_map *window_find(const struct hpm_window *window, uintptr_t addr);
-
 #endif

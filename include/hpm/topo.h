@@ -33,8 +33,9 @@ struct hpm_topo_node {
 	int node;                     /**< The kernel's number; numbers may have gaps. */
 	struct hpm_datum total_bytes; /**< MemTotal of the node. */
 	struct hpm_datum free_bytes;  /**< MemFree of the node. */
-	const char *cpulist; /**< e.g. "0-3,8"; "" on a node without CPUs. Owned by the snapshot. */
-	unsigned cpus;       /**< CPUs in cpulist. */
+	/** e.g. "0-3,8"; "" on a node without CPUs, NULL when unknown. Owned by the snapshot. */
+	const char *cpulist;
+	unsigned cpus; /**< CPUs in cpulist. */
 };
 
 /** The hugepages of one size on one node (node -1: of the whole host). */

@@ -64,16 +64,17 @@ static int read_cpus(struct hpm_topo *topo, struct hpm_topo_node *node)
 	int rc;
 
 	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", node->node);
-	node->cpulist = "";
 	if (kfile_load(topo->root, path, FILE_MAX, &text) < 0)
 		return 0;
+	text[strcspn(text, "\n")] = '\0';
 	rc = count_cpus(text);
-	if (rc > 0) {
+	if (rc >= 0) {
 		node->cpulist = topo_keep(topo, text);
 		node->cpus = (unsigned)rc;
+		rc = node->cpulist != NULL ? 0 : -ENOMEM;
 	}
 	free(text);
-	return node->cpulist != NULL ? 0 : -ENOMEM;
+	return rc == -ENOMEM ? rc : 0;
 }
 
 static void read_memory(const struct hpm_topo *topo, struct hpm_topo_node *node)

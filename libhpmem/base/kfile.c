@@ -28,7 +28,8 @@ static int open_below(const char *root, const char *path)
 
 	if (rc < 0)
 		return rc;
-	fd = open(full, O_RDONLY | O_CLOEXEC);
+	/* a captured host may hold a FIFO, which would wait for a writer */
+	fd = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	return fd < 0 ? -errno : fd;
 }
 

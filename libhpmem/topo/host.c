@@ -14,6 +14,9 @@
 
 #define CPUID_GUEST (UINT32_C(1) << 31) /* leaf 1, ecx: set by hypervisors (APM 3, E.3.2) */
 
+#define PAGE_SIZE_MIN 4096 /* of Linux on any architecture */
+#define PAGE_SIZE_MAX (UINT32_C(1) << 20)
+
 /* man pages madvise(2), ioctl_userfaultfd(2) and Documentation/admin-guide/mm/pagemap.rst */
 static const unsigned since[HPM_ABILITIES][2] = {
 	[HPM_ABILITY_POPULATE_WRITE] = {5, 14},
@@ -39,7 +42,9 @@ static void read_choice(const struct hpm_topo *topo, const char *path, char *ret
 static void judge_abilities(struct hpm_topo *topo)
 {
 	unsigned major, minor;
-	bool known = sscanf(topo->host.kernel, "%4u.%4u", &major, &minor) == 2;
+	const char *release = topo->host.kernel;
+	bool known = release[0] >= '0' && release[0] <= '9' &&
+		     sscanf(release, "%4u.%4u", &major, &minor) == 2;
 
 	for (int i = 0; i < HPM_ABILITIES; i++) {
 		if (known)
@@ -90,7 +95,8 @@ int topo_read_host(struct hpm_topo *topo)
 	if (kfile_read(topo->root, "/proc/sys/kernel/osrelease", host->kernel,
 		    sizeof(host->kernel)) < 0)
 		host->kernel[0] = '\0';
-	if (kfile_read_u64(topo->root, "/hpm/page_size", &captured) == 0 && is_pow2(captured))
+	if (kfile_read_u64(topo->root, "/hpm/page_size", &captured) == 0 && is_pow2(captured) &&
+		captured >= PAGE_SIZE_MIN && captured <= PAGE_SIZE_MAX)
 		page = captured;
 	host->base_page_shift = shift_of(page);
 	host->default_huge_bytes = topo_meminfo(topo, "/proc/meminfo", "Hugepagesize:");

@@ -52,6 +52,8 @@ static bool number_in(uint32_t *ret, const char *name, const char *prefix, const
 
 	if (strncmp(name, prefix, length) != 0 || name[length] < '0' || name[length] > '9')
 		return false;
+	if (name[length] == '0' && name[length + 1] >= '0' && name[length + 1] <= '9')
+		return false; /* the kernel pads nothing: "node00" would be a second node 0 */
 	errno = 0;
 	n = strtoull(name + length, &end, 10);
 	if (errno != 0 || n > UINT32_MAX || strcmp(end, suffix) != 0)
@@ -97,20 +99,26 @@ struct hpm_datum topo_number(const struct hpm_topo *topo, const char *path)
 
 struct hpm_datum topo_meminfo(const struct hpm_topo *topo, const char *path, const char *key)
 {
-	char *text, *at, *end;
+	char *text, *at;
 	unsigned long long kib = 0;
 	int rc = kfile_load(topo->root, path, FILE_MAX, &text);
 
 	if (rc < 0)
 		return datum_unknown("no meminfo can be read");
 	at = strstr(text, key);
+	if (at != NULL) {
+		at += strlen(key);
+		at += strspn(at, " ");
+	}
 	errno = 0;
-	if (at != NULL)
-		kib = strtoull(at + strlen(key), &end, 10);
-	if (at == NULL || end == at + strlen(key) || errno != 0 || kib > UINT64_MAX >> 10)
+	if (at != NULL && *at >= '0' && *at <= '9')
+		kib = strtoull(at, NULL, 10);
+	else
+		rc = -EINVAL;
+	if (errno != 0 || kib > UINT64_MAX >> 10)
 		rc = -EINVAL;
 	free(text);
-	return rc < 0 ? datum_unknown("meminfo has no such line")
+	return rc < 0 ? datum_unknown("meminfo has no such line, or no number in it")
 		      : datum_known((uint64_t)kib << 10, "meminfo");
 }
 

@@ -219,22 +219,23 @@ int hpm_dpdk_heap_create(struct hpm_dpdk_heap **ret, const struct hpm_dpdk_heap_
 }
 
 /*
- * Whether DPDK's heap is as it was made: nothing lives in it, and nobody gave it more memory. DPDK
- * would remove our memory in the second case and then refuse to destroy the heap.
+ * Whether somebody gave the heap more memory, by its name. DPDK would then take ours away and
+ * refuse to destroy the heap. Whether objects live in ours it checks itself before it changes
+ * anything.
  */
-static bool is_untouched(const struct hpm_dpdk_heap *heap)
+static bool has_more(const struct hpm_dpdk_heap *heap)
 {
 	struct rte_malloc_socket_stats stats;
 
-	return rte_malloc_get_socket_stats(heap->socket, &stats) == 0 && stats.alloc_count == 0 &&
-	       stats.heap_totalsz_bytes == heap->bytes;
+	return rte_malloc_get_socket_stats(heap->socket, &stats) != 0 ||
+	       stats.heap_totalsz_bytes != heap->bytes;
 }
 
 int hpm_dpdk_heap_destroy(struct hpm_dpdk_heap *heap)
 {
 	if (heap == NULL)
 		return 0;
-	if (!is_untouched(heap) ||
+	if (has_more(heap) ||
 		rte_malloc_heap_memory_remove(heap->name, heap->block, heap->bytes) != 0)
 		return -EBUSY;
 	/* an empty heap can always be destroyed, and the run was ours: else memory is corrupt */

@@ -51,11 +51,17 @@ struct hpm_dpdk_heap_opts {
  * Creates a heap and registers it with DPDK.
  *
  * @param[out] ret owned by the caller, release with hpm_dpdk_heap_destroy().
- * @return 0, -EINVAL (bad option; EAL not initialised, or not as the primary process), -EEXIST
- *   (this tag has a heap on the node), -E2BIG, -EOVERFLOW, -ENOMEM (arena too full), -ENOSPC
- * (DPDK's heaps or memseg lists are used up, or it is the 256th tag: the reason says which), or
- * what else DPDK's own call failed with. On any failure nothing is held. Threads: set-up only.
- * Cost: DPDK zeroes the memory; with --iova-mode=pa 2 us a unit more.
+ * @return 0, or
+ *   -EINVAL  bad option; EAL is not initialised, or not as the primary process;
+ *   -EEXIST  this tag has a heap on the node;
+ *   -E2BIG   @p opts is newer than this library and uses what it does not know;
+ *   -EOVERFLOW more bytes than DPDK can register;
+ *   -ENOMEM  the arena is too full;
+ *   -ENOSPC  DPDK's heaps or memseg lists are used up, or it is the 256th tag: the reason says
+ *            which;
+ *   or what else DPDK's own call failed with. On any failure nothing is held.
+ *
+ * Threads: set-up only.  Cost: DPDK zeroes the memory; with --iova-mode=pa about 10 us a unit more.
  */
 HPM_API HPM_MUST_USE int hpm_dpdk_heap_create(
 	struct hpm_dpdk_heap **ret, const struct hpm_dpdk_heap_opts *opts);
@@ -88,7 +94,7 @@ struct hpm_dpdk_element {
  * @param fn returns 0 to go on; anything else ends the walk. Must not allocate from DPDK.
  * @return 0, what @p fn returned, -ENOMEM, -EPROTO (this DPDK prints its heaps in another way than
  *   the releases known here, 22.11 to 24.11).
- * Threads: set-up only.  Cost: about 1 us a block; it reads DPDK's own dump, its public interface.
+ * Threads: set-up only.  Cost: about 2 us a block; it reads DPDK's own dump, its public interface.
  */
 HPM_API HPM_MUST_USE int hpm_dpdk_elements_walk(
 	int (*fn)(void *arg, const struct hpm_dpdk_element *element), void *arg);

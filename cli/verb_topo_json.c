@@ -188,9 +188,7 @@ static void write_tlbs(struct json *j, const struct hpm_topo *topo)
 		json_u64(j, "page_bytes", UINT64_C(1) << tlbs[i].page_shift);
 		fact(&f, "entries", tlbs[i].entries);
 		fact(&f, "ways", tlbs[i].ways);
-		fact_bool(&f, "shared",
-			(struct hpm_datum){(uint64_t)tlbs[i].shared, tlbs[i].entries.known,
-				tlbs[i].entries.source});
+		fact_bool(&f, "shared", tlbs[i].shared);
 		fact(&f, "reach_bytes", topo_reach(&tlbs[i]));
 		facts_end(&f);
 	}

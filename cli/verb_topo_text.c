@@ -188,7 +188,10 @@ static void print_tlbs(struct unknowns *u, const struct hpm_topo_tlb *tlbs, unsi
 		printf("   L%u  %8s", tlb->level, page);
 		count(u, 10, what, tlb->entries);
 		count(u, 10, what, tlb->ways);
-		printf("  %10s", !tlb->entries.known ? "-" : tlb->shared ? "yes" : "no");
+		printf("  %10s", !tlb->shared.known ? "-" : tlb->shared.value != 0 ? "yes" : "no");
+		if (!tlb->shared.known)
+			note(u, tlb->entries.known ? "shared entries of the dTLB" : what,
+				tlb->shared.source);
 		bytes(u, 10, what, topo_reach(tlb));
 		fputs("\n", stdout);
 	}

@@ -61,8 +61,8 @@ struct hpm_topo_tlb {
 	unsigned level;      /**< 1 or 2. */
 	uint32_t page_shift; /**< log2 bytes of the page. */
 	struct hpm_datum entries;
-	struct hpm_datum ways; /**< Equals entries when fully associative. */
-	int shared;            /**< The same entries serve the next smaller page size too. */
+	struct hpm_datum ways;   /**< Equals entries when fully associative. */
+	struct hpm_datum shared; /**< 1: the same entries serve smaller pages too; else 0. */
 };
 
 /** What the CPU answered to one leaf of CPUID. */

@@ -16,15 +16,14 @@
 #define PDPE1GB (UINT32_C(1) << 26) /* leaf 0x80000001, edx: the CPU has 1 GiB pages */
 
 struct decoded {
-	struct hpm_datum entries, ways;
-	int shared;
+	struct hpm_datum entries, ways, shared;
 };
 
 static const char no_cpuid[] = "the CPU was not asked: no x86, or no hpm/cpuid.txt in the capture";
 
 static struct decoded unknown(const char *why)
 {
-	return (struct decoded){datum_unknown(why), datum_unknown(why), 0};
+	return (struct decoded){datum_unknown(why), datum_unknown(why), datum_unknown(why)};
 }
 
 static struct decoded known(uint32_t entries, uint32_t ways, const char *source)
@@ -32,7 +31,7 @@ static struct decoded known(uint32_t entries, uint32_t ways, const char *source)
 	return (struct decoded){datum_known(entries, source),
 		ways != 0 ? datum_known(ways, source)
 			  : datum_unknown("the code of the associativity is reserved"),
-		0};
+		datum_unknown("this CPU does not say whether page sizes share entries")};
 }
 
 /* Ways of a code of leaves 0x80000006 and 0x80000019; 0: reserved. */
@@ -48,7 +47,8 @@ static uint32_t amd_ways(uint32_t code, uint32_t entries)
 		[10] = 32,
 		[11] = 48,
 		[12] = 64,
-		[13] = 96};
+		[13] = 96,
+		[14] = 128};
 
 	return code == 15 ? entries : ways[code];
 }
@@ -114,7 +114,7 @@ static struct decoded intel(const struct hpm_topo *topo, unsigned level, uint32_
 		if (ways == 0 || r->ecx == 0 || r->ecx > UINT32_MAX / ways)
 			return unknown("cpuid 0x18 describes a TLB without entries");
 		d = known(ways * r->ecx, ways, "cpuid 0x18");
-		d.shared = (r->ebx & (intel_bit(shift) - 1)) != 0;
+		d.shared = datum_known((r->ebx & (intel_bit(shift) - 1)) != 0, "cpuid 0x18");
 		return d;
 	}
 	return unknown(topo_cpuid(topo, 0x18, 0) != NULL

@@ -53,6 +53,8 @@ static int count_cpus(const char *text)
 		count += high - low + 1;
 		if (count > CPUS_MAX)
 			return -EINVAL;
+		if (*end == ',' && end[1] == '\0')
+			return -EINVAL;
 		at = *end == ',' ? end + 1 : end;
 	}
 	return (int)count;

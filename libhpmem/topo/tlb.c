@@ -11,9 +11,11 @@
 #include "base/units.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
-#define PDPE1GB (UINT32_C(1) << 26) /* leaf 0x80000001, edx: the CPU has 1 GiB pages */
+#define ENTRIES_MAX (1 << 24)           /* of one TLB; real ones have thousands */
+#define PDPE1GB     (UINT32_C(1) << 26) /* leaf 0x80000001, edx: the CPU has 1 GiB pages */
 
 struct decoded {
 	struct hpm_datum entries, ways, shared;
@@ -100,26 +102,45 @@ static uint32_t intel_bit(uint32_t shift)
 
 /* Types of edx 4:0: 1 data, 3 unified, 4 loads only. Stores have their own on some CPUs; loads are
  * what a look-up waits for. */
+static bool serves(const struct hpm_topo_cpuid *r, unsigned level, uint32_t shift)
+{
+	uint32_t type = r->edx & 0x1f;
+
+	return (type == 1 || type == 3 || type == 4) && (r->edx >> 5 & 7) == level &&
+	       (r->ebx & intel_bit(shift)) != 0;
+}
+
+/* Several structures of a level may serve one page size (Ice Lake: 4 KiB pages live in the TLB of
+ * 2 MiB pages and in that of 1 GiB pages): their entries add up, and their ways where sets agree.
+ */
 static struct decoded intel(const struct hpm_topo *topo, unsigned level, uint32_t shift)
 {
 	const struct hpm_topo_cpuid *r = topo_cpuid(topo, 0x18, 0);
+	uint64_t entries = 0, all_ways = 0, shared = 0;
+	uint32_t sets = 0;
+	struct decoded d;
 
 	for (uint32_t sub = 0; r != NULL; r = topo_cpuid(topo, 0x18, ++sub)) {
-		uint32_t type = r->edx & 0x1f, ways = r->ebx >> 16;
-		struct decoded d;
+		uint64_t ways = r->ebx >> 16;
 
-		if ((type != 1 && type != 3 && type != 4) || (r->edx >> 5 & 7) != level ||
-			(r->ebx & intel_bit(shift)) == 0)
+		if (!serves(r, level, shift))
 			continue;
-		if (ways == 0 || r->ecx == 0 || r->ecx > UINT32_MAX / ways)
-			return unknown("cpuid 0x18 describes a TLB without entries");
-		d = known(ways * r->ecx, ways, "cpuid 0x18");
-		d.shared = datum_known((r->ebx & (intel_bit(shift) - 1)) != 0, "cpuid 0x18");
-		return d;
+		if (ways == 0 || r->ecx == 0 || ways * r->ecx > ENTRIES_MAX)
+			return unknown("cpuid 0x18 describes a TLB that cannot be");
+		all_ways = entries == 0 || (all_ways != 0 && sets == r->ecx) ? all_ways + ways : 0;
+		entries += ways * r->ecx;
+		sets = r->ecx;
+		shared |= (r->ebx & (intel_bit(shift) - 1)) != 0;
 	}
-	return unknown(topo_cpuid(topo, 0x18, 0) != NULL
-			       ? "cpuid 0x18 describes no data TLB of this level and page size"
-			       : "the CPU lacks cpuid 0x18");
+	if (entries == 0)
+		return unknown(topo_cpuid(topo, 0x18, 0) != NULL
+				       ? "cpuid 0x18 has no data TLB of this level and page size"
+				       : "the CPU lacks cpuid 0x18");
+	d.entries = datum_known(entries, "cpuid 0x18");
+	d.ways = all_ways != 0 ? datum_known(all_ways, "cpuid 0x18")
+			       : datum_unknown("several TLBs of different shape serve these pages");
+	d.shared = datum_known(shared, "cpuid 0x18");
+	return d;
 }
 
 static struct decoded decode(const struct hpm_topo *topo, unsigned level, uint32_t shift)
@@ -198,6 +219,6 @@ int hpm_topo_tlb_reach(
 		return -EINVAL;
 	if (!best->entries.known)
 		return -ENODATA;
-	*ret = best->entries.value << page_shift; /* 2^32 entries of 2^32 bytes at most */
+	*ret = best->entries.value << page_shift; /* at most 256 x ENTRIES_MAX of 2^30 bytes */
 	return 0;
 }

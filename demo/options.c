@@ -6,6 +6,8 @@
 #include "options.h"
 
 #include "fail.h"
+#include "flows.h"
+#include "rules_gen.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -189,7 +191,12 @@ static const char *nearest(const char *wrong)
 static int unknown(char **argv, struct hpm_reason *reason)
 {
 	const char *wrong = argv[optind - 1];
-	const char *close = strncmp(wrong, "--", 2) == 0 ? nearest(wrong + 2) : NULL;
+	const char *close;
+
+	if (optopt > 0 && optopt < OPT_RULES) /* a letter: optind may not be behind it yet */
+		return demo_fail(
+			-EINVAL, reason, "unknown option '-%c'; see hpfwd -- --help", optopt);
+	close = strncmp(wrong, "--", 2) == 0 ? nearest(wrong + 2) : NULL;
 
 	for (const struct option *o = long_options; o->name != NULL && close != NULL; o++)
 		if (strcmp(o->name, wrong + 2) == 0)
@@ -200,7 +207,21 @@ static int unknown(char **argv, struct hpm_reason *reason)
 	return demo_fail(-EINVAL, reason, "unknown option '%.40s'; see hpfwd -- --help", wrong);
 }
 
-static int check(struct options *o, struct hpm_reason *reason)
+/* What is made up is asked for here, so that a slip in it is wrong usage, not a missing file. */
+static int check_generators(const struct options *o, struct hpm_reason *reason)
+{
+	struct rules_gen rules;
+	struct traffic traffic;
+	int rc = 0;
+
+	if (strncmp(o->rules, "gen:", 4) == 0)
+		rc = rules_gen_parse(&rules, o->rules, reason);
+	if (rc == 0 && o->generate != NULL)
+		rc = traffic_init(&traffic, o->generate, o->sessions, o->seed, reason);
+	return rc;
+}
+
+static int check(const struct options *o, struct hpm_reason *reason)
 {
 	if (o->rules == NULL)
 		return demo_fail(
@@ -212,7 +233,7 @@ static int check(struct options *o, struct hpm_reason *reason)
 			"--pcap-in and --generate: packets have one source, name one");
 	if (o->turns && o->pcap_in != NULL)
 		return demo_fail(-EINVAL, reason, "--turns needs --generate: a capture ends");
-	return 0;
+	return check_generators(o, reason);
 }
 
 int options_parse(struct options *ret, int argc, char **argv, struct hpm_reason *reason)

@@ -4,8 +4,8 @@
  *
  * Weights are per mille, rounded, of what sets made by ClassBench from its seeds acl1, fw1 and ipc1
  * show; rare combinations are left out. The clusters are the part that decides how large a trie
- * becomes: an access list of 8,000 rules names a few networks over and over, one of 64,000 nearly
- * as many sources as it has rules.
+ * becomes: an access list of 8,000 rules names a few networks over and over, one of 64,000 half as
+ * many sources as it has rules.
  */
 #include "rules_shapes.h"
 
@@ -204,8 +204,8 @@ const struct gen_shape gen_shapes[] = {
 		.lens_n = LEN_OF(acl_lens),
 		.l4 = acl_l4,
 		.l4_n = LEN_OF(acl_l4),
-		.src = {{8000, 94, 94}, {64000, 110, 64000}, .spread = 5, .ports = 1},
-		.dst = {{8000, 87, 150}, {64000, 8, 40}, .spread = 3, .ports = 72},
+		.src = {{8000, 94, 94}, {64000, 110, 30000}, .spread = 5, .ports = 1},
+		.dst = {{8000, 87, 150}, {64000, 8, 20}, .spread = 3, .ports = 72},
 	},
 	{
 		.name = "fw",

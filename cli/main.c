@@ -56,7 +56,7 @@ static void usage(void)
 	      "  hpmem VERB --help   the options of a verb\n"
 	      "  hpmem --version     the version of the command and of the library\n"
 	      "\n"
-	      "exit status: 0 the answer is yes, 1 it is no, 2 asked wrongly, 3 could not look\n",
+	      "exit status: 0 the answer is yes, 1 it is no, 2 wrong usage, 3 could not look\n",
 		stdout);
 }
 

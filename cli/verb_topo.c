@@ -40,7 +40,7 @@ static const struct cli_option options[] = {CLI_OPTION_JSON, CLI_OPTION_ROOT, {N
 
 const struct verb verb_topo = {
 	.name = "topo",
-	.summary = "what this host offers: nodes, page pools, mounts, TLB, kernel abilities",
+	.summary = "what this host offers: nodes, pools, mounts, TLB, kernel",
 	.options = options,
 	.run = run,
 };

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define COLUMNS       79
-#define DISTANCES_MAX 16 /* in one line */
+#define DISTANCES_MAX 14 /* in one line */
 #define CELL_MAX      24
 #define UNKNOWNS_MAX  128 /* what is unknown differs by kind, size and level, not by node */
 
@@ -122,12 +122,12 @@ static void print_distances(struct unknowns *u, const struct hpm_topo *topo)
 
 		printf("\n%8s", "DISTANCE");
 		for (unsigned to = first; to < end; to++)
-			printf("%4d", nodes[to].node);
+			printf("%5d", nodes[to].node);
 		fputs("\n", stdout);
 		for (unsigned from = 0; from < n; from++) {
 			printf("%8d", nodes[from].node);
 			for (unsigned to = first; to < end; to++)
-				count(u, 2, "distance",
+				count(u, 3, "distance",
 					hpm_topo_distance(topo, nodes[from].node, nodes[to].node));
 			fputs("\n", stdout);
 		}

@@ -13,6 +13,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
 	OPT_RULES = 256,
@@ -221,6 +222,14 @@ static int check_generators(const struct options *o, struct hpm_reason *reason)
 	return rc;
 }
 
+static bool same_file(const char *a, const char *b)
+{
+	struct stat of_a, of_b;
+
+	return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+	       of_a.st_ino == of_b.st_ino;
+}
+
 static int check(const struct options *o, struct hpm_reason *reason)
 {
 	if (o->rules == NULL)
@@ -231,6 +240,10 @@ static int check(const struct options *o, struct hpm_reason *reason)
 	if (o->pcap_in != NULL && o->generate != NULL)
 		return demo_fail(-EINVAL, reason,
 			"--pcap-in and --generate: packets have one source, name one");
+	if (o->pcap_in != NULL && o->pcap_out != NULL && same_file(o->pcap_in, o->pcap_out))
+		return demo_fail(-EINVAL, reason,
+			"--pcap-out '%s' would overwrite what --pcap-in reads",
+			path_tail(o->pcap_out));
 	if (o->turns && o->pcap_in != NULL)
 		return demo_fail(-EINVAL, reason, "--turns needs --generate: a capture ends");
 	return check_generators(o, reason);

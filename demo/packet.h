@@ -45,6 +45,10 @@ struct packet {
 	uint8_t more_fragments; /* 1: the first fragment of a datagram */
 };
 
+/* Of a frame, packet_parse() reads no byte behind these: Ethernet, two tags, the longest IPv4
+ * header, ports. */
+#define PACKET_PARSED_MAX (14 + 2 * 4 + 60 + 4)
+
 /*
  * Finds the 5-tuple of a frame. Reads no byte outside bytes[0, caplen), whatever they hold, and
  * needs no alignment.

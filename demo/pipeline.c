@@ -32,6 +32,13 @@ static void keep(struct burst *b, uint32_t to, uint32_t i)
 	b->hops[to] = b->hops[i];
 }
 
+/* Bytes that may be told to packet_parse(): a long frame lies in several buffers, and the headers
+ * in its first. */
+static uint32_t there(const struct rte_mbuf *m)
+{
+	return m->data_len >= PACKET_PARSED_MAX ? m->pkt_len : m->data_len;
+}
+
 static void parse(struct pipeline *p)
 {
 	struct burst *b = &p->burst;
@@ -43,7 +50,7 @@ static void parse(struct pipeline *p)
 		const struct rte_mbuf *m = b->mbufs[i];
 		int reason = p->source->ethernet ? packet_parse(&b->packets[i],
 							   rte_pktmbuf_mtod(m, const uint8_t *),
-							   m->data_len, m->pkt_len)
+							   there(m), m->pkt_len)
 						 : DROP_LINK_TYPE;
 
 		if (reason != DROP_NONE)

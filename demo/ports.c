@@ -26,18 +26,45 @@ static int add_vdev(uint16_t *ret, const char *name, const char *args, struct hp
 	return 0;
 }
 
+static int check_path(const char *path, struct hpm_reason *reason)
+{
+	const char *cut = strpbrk(path, ",=["); /* they part or group a device's arguments */
+
+	if (cut == NULL)
+		return 0;
+	return demo_fail(-EINVAL, reason,
+		"'%s' has '%c' in its name, which net_pcap cannot take; link or rename it",
+		path_tail(path), *cut);
+}
+
 static int add_capture(uint16_t *ret, const char *name, const char *key, const char *path,
 	struct hpm_reason *reason)
 {
 	char args[4200];
+	int rc = check_path(path, reason);
 
-	if (strchr(path, ',') != NULL)
-		return demo_fail(-EINVAL, reason,
-			"'%.80s': net_pcap cannot take a path with a comma; link or rename it",
-			path);
+	if (rc < 0)
+		return rc;
 	if (snprintf(args, sizeof(args), "%s=%s", key, path) >= (int)sizeof(args))
 		return demo_fail(-EINVAL, reason, "'%.80s...': path too long", path);
 	return add_vdev(ret, name, args, reason);
+}
+
+/* net_pcap does not say why it cannot write, so that is asked before. */
+static int add_output(uint16_t *ret, const char *path, struct hpm_reason *reason)
+{
+	int rc = check_path(path, reason);
+	FILE *file;
+
+	if (rc < 0)
+		return rc;
+	file = fopen(path, "abe");
+	if (file == NULL) {
+		rc = -errno;
+		return demo_fail(rc, reason, "'%s': %s", path_tail(path), strerror(-rc));
+	}
+	fclose(file);
+	return add_capture(ret, "net_pcap_out", "tx_pcap", path, reason);
 }
 
 /* EAL's own ports, those given on its command line. */
@@ -87,8 +114,7 @@ static int choose(struct ports *p, const struct options *options, struct hpm_rea
 		return rc;
 	if (options->pcap_out != NULL || first_out == n) {
 		p->n = 1;
-		return options->pcap_out != NULL ? add_capture(&p->tx[0], "net_pcap_out", "tx_pcap",
-							   options->pcap_out, reason)
+		return options->pcap_out != NULL ? add_output(&p->tx[0], options->pcap_out, reason)
 						 : add_vdev(&p->tx[0], "net_null_out", "", reason);
 	}
 	for (; first_out < n; first_out++)

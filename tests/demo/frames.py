@@ -58,6 +58,23 @@ def capture(frames, link_type=ETHERNET):
     return out
 
 
+def block(kind, body):
+    """Of a pcapng file."""
+    body += bytes(-len(body) % 4)
+    size = struct.pack('<I', 12 + len(body))
+    return struct.pack('<I', kind) + size + body + size
+
+
+def pcapng(frames, link_type=ETHERNET):
+    """As capture(), in the format with blocks."""
+    out = block(0x0a0d0d0a, struct.pack('<IHHq', 0x1a2b3c4d, 1, 0, -1))
+    out += block(1, struct.pack('<HHI', link_type, 0, 262144))
+    for kept in frames:
+        kept, wire = kept if isinstance(kept, tuple) else (kept, len(kept))
+        out += block(6, struct.pack('<IIIII', 0, 0, 0, len(kept), wire) + kept)
+    return out
+
+
 def read_capture(data):
     """The frames of a capture of this machine's byte order, microseconds or nanoseconds."""
     magic = struct.unpack_from('<I', data)[0]

@@ -332,13 +332,33 @@ static int mark_runs(const struct draft *draft, struct hpm_arena *arena)
 	return rc;
 }
 
-/* Watches [from, to), as the runs of an arena (NULL for none) say. */
-static int watch(struct hpm_window *window, uintptr_t from, uintptr_t to, struct hpm_arena *arena,
+static int check_range(
+	const struct hpm_window *window, uintptr_t from, uint64_t bytes, struct hpm_reason *reason)
+{
+	uintptr_t to;
+
+	if (bytes == 0)
+		return fail(-EINVAL, reason, "a range to watch has at least 1 byte");
+	if (__builtin_add_overflow(from, bytes, &to) || to > UINTPTR_MAX - PUD_BYTES)
+		return fail(
+			-EOVERFLOW, reason, "0x%" PRIxPTR " + %" PRIu64 " overflows", from, bytes);
+	if (window->state == WINDOW_OPEN)
+		return fail(-EINVAL, reason, "the window is open");
+	return 0;
+}
+
+/* Watches a range, marked as the runs of an arena (NULL for none) say. */
+static int watch(struct hpm_window *window, uintptr_t from, uint64_t bytes, struct hpm_arena *arena,
 	struct hpm_reason *reason)
 {
 	struct draft draft = {0};
-	int rc = survey(window, &draft, from, to, reason);
+	int rc;
 
+	reason_clear(reason);
+	rc = check_range(window, from, bytes, reason);
+	if (rc < 0)
+		return rc;
+	rc = survey(window, &draft, from, from + bytes, reason);
 	if (rc == 0 && arena != NULL)
 		rc = mark_runs(&draft, arena);
 	if (rc == 0)
@@ -353,36 +373,16 @@ static int watch(struct hpm_window *window, uintptr_t from, uintptr_t to, struct
 	return rc;
 }
 
-static int check_range(uintptr_t *to, const struct hpm_window *window, uintptr_t from,
-	uint64_t bytes, struct hpm_reason *reason)
-{
-	reason_clear(reason);
-	if (bytes == 0)
-		return fail(-EINVAL, reason, "a range to watch has at least 1 byte");
-	if (__builtin_add_overflow(from, bytes, to) || *to > UINTPTR_MAX - PUD_BYTES)
-		return fail(
-			-EOVERFLOW, reason, "0x%" PRIxPTR " + %" PRIu64 " overflows", from, bytes);
-	if (window->state == WINDOW_OPEN)
-		return fail(-EINVAL, reason, "the window is open");
-	return 0;
-}
-
 int hpm_window_watch_arena(
 	struct hpm_window *window, struct hpm_arena *arena, struct hpm_reason *reason)
 {
-	uintptr_t from = (uintptr_t)arena->region.addr, to = 0;
-	int rc = check_range(&to, window, from, arena->region.bytes, reason);
-
-	return rc < 0 ? rc : watch(window, from, to, arena, reason);
+	return watch(window, (uintptr_t)arena->region.addr, arena->region.bytes, arena, reason);
 }
 
 int hpm_window_watch(
 	struct hpm_window *window, const void *addr, uint64_t bytes, struct hpm_reason *reason)
 {
-	uintptr_t from = (uintptr_t)addr, to = 0;
-	int rc = check_range(&to, window, from, bytes, reason);
-
-	return rc < 0 ? rc : watch(window, from, to, NULL, reason);
+	return watch(window, (uintptr_t)addr, bytes, NULL, reason);
 }
 
 int hpm_window_mark(struct hpm_window *window, const char *tag, const void *addr, uint64_t bytes)

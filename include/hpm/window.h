@@ -21,7 +21,9 @@
  * process's touches; the window switches that off for its ranges (userfaultfd), or refuses.
  * The same registration switches fault-around off, so that 4 KiB pages are counted exactly.
  *
- * One window at a time can watch a piece of memory.
+ * One window at a time can watch a piece of memory. A child of fork(2) cannot use its parent's
+ * windows (-ECHILD), but destroys them and creates its own; its touches do not count in its
+ * parent's.
  */
 #ifndef HPM_WINDOW_H
 #define HPM_WINDOW_H
@@ -55,7 +57,8 @@ struct hpm_window_cost {
  *
  * @param[out] ret    owned by the caller, release with hpm_window_destroy().
  * @param[out] reason filled on failure; may be NULL.
- * @return 0, -ENOMEM, -ENOTSUP (no /proc/self/pagemap).
+ * @return 0, -ENOMEM, -ENOTSUP (no /proc/self/pagemap), -EACCES (not permitted to open it: the
+ *   process changed its user and is not dumpable).
  * Threads: any thread; each call below: one thread at a time.
  */
 HPM_API HPM_MUST_USE int hpm_window_create(struct hpm_window **ret, struct hpm_reason *reason);
@@ -91,6 +94,7 @@ HPM_API HPM_MUST_USE int hpm_window_watch_arena(
  *            that; or another window watches the memory; or it is locked with mlock(2);
  *   -ENOTSUP the kernel cannot zap this memory (hugetlb before 5.18), or it would map neighbours of
  *            a touched base page (fault-around) and there is no userfaultfd to stop that;
+ *   -ECHILD  the window was created by the parent of this process;
  *   -EOVERFLOW, -ENOMEM, what opening /proc/self/smaps answered.
  *   On failure the window watches what it watched before. On success an earlier answer is gone.
  */
@@ -110,15 +114,15 @@ HPM_API HPM_MUST_USE int hpm_window_mark(
 /**
  * Opens the window: from here on a touch counts.
  *
- * @return 0, -EBUSY (is open), or what the kernel answered to the zap.
- * Cost: about 0.2 us per page that is mapped.
+ * @return 0, -EBUSY (is open), -ECHILD (created before fork), or what the kernel answered to the
+ * zap. Cost: about 0.2 us per page that is mapped.
  */
 HPM_API HPM_MUST_USE int hpm_window_open(struct hpm_window *window);
 
 /**
  * Closes the window and looks.
  *
- * @return 0, -EINVAL (was not open), or what the kernel answered.
+ * @return 0, -EINVAL (was not open), -ECHILD (created before fork), or what the kernel answered.
  */
 HPM_API HPM_MUST_USE int hpm_window_close(struct hpm_window *window);
 

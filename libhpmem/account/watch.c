@@ -342,6 +342,9 @@ static int check_range(
 	if (__builtin_add_overflow(from, bytes, &to) || to > UINTPTR_MAX - PUD_BYTES)
 		return fail(
 			-EOVERFLOW, reason, "0x%" PRIxPTR " + %" PRIu64 " overflows", from, bytes);
+	if (window_is_foreign(window))
+		return fail(-ECHILD, reason,
+			"the window was created before fork(2), by the parent; create another");
 	if (window->state == WINDOW_OPEN)
 		return fail(-EINVAL, reason, "the window is open");
 	return 0;

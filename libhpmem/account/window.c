@@ -23,6 +23,23 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+bool window_is_foreign(const struct hpm_window *window)
+{
+	return window->pid != getpid();
+}
+
+static int no_pagemap(int rc, struct hpm_reason *reason)
+{
+	if (rc == -EACCES || rc == -EPERM)
+		return fail(-EACCES, reason,
+			"no window: /proc/self/pagemap is not permitted; a process that changed "
+			"its user needs prctl(PR_SET_DUMPABLE, 1)");
+	return fail(-ENOTSUP, reason,
+		"no window: cannot open /proc/self/pagemap (errno %d); is /proc mounted and "
+		"CONFIG_PROC_PAGE_MONITOR set?",
+		-rc);
+}
+
 int window_create_on(
 	struct hpm_window **ret, const struct window_kernel *kernel, struct hpm_reason *reason)
 {
@@ -32,16 +49,13 @@ int window_create_on(
 	if (window == NULL)
 		return fail(-ENOMEM, reason, "a window: out of memory");
 	window->kernel = kernel;
+	window->pid = getpid();
 	window->pagemap_fd = kernel->pagemap_open();
 	if (window->pagemap_fd < 0) {
 		int rc = window->pagemap_fd;
 
 		free(window);
-		return fail(-ENOTSUP, reason,
-			"no window: cannot open /proc/self/pagemap (errno %d); is /proc mounted "
-			"and "
-			"CONFIG_PROC_PAGE_MONITOR set?",
-			-rc);
+		return no_pagemap(rc, reason);
 	}
 	window->guard_fd = kernel->guard_open();
 	*ret = window;
@@ -72,6 +86,8 @@ int hpm_window_open(struct hpm_window *window)
 {
 	uint64_t begin = now_ns();
 
+	if (window_is_foreign(window))
+		return -ECHILD;
 	if (window->state == WINDOW_OPEN)
 		return -EBUSY;
 	for (size_t i = 0; i < window->count; i++) {
@@ -92,6 +108,8 @@ int hpm_window_close(struct hpm_window *window)
 	uint64_t begin = now_ns();
 	uint64_t faults = 0;
 
+	if (window_is_foreign(window))
+		return -ECHILD;
 	if (window->state != WINDOW_OPEN)
 		return -EINVAL;
 	window->state = WINDOW_NEW; /* no answer, unless all below succeeds */

@@ -13,6 +13,8 @@
 
 #include <hpm/window.h>
 
+#include <sys/types.h>
+
 struct window_map {
 	uintptr_t start;
 	uint32_t shift;
@@ -25,6 +27,7 @@ enum window_state { WINDOW_NEW, WINDOW_OPEN, WINDOW_CLOSED };
 
 struct hpm_window {
 	const struct window_kernel *kernel;
+	pid_t pid; /* whose address space both descriptors are about, also after fork(2) */
 	int pagemap_fd;
 	int guard_fd; /* negative errno: no userfaultfd here */
 	enum window_state state;
@@ -42,5 +45,8 @@ static inline uint64_t map_bytes(const struct window_map *map)
 /* hpm_window_create() on a kernel of the caller's: the tests' fakes. */
 int window_create_on(
 	struct hpm_window **ret, const struct window_kernel *kernel, struct hpm_reason *reason);
+
+/* Whether this process inherited the window: what it would look at is its parent's memory. */
+bool window_is_foreign(const struct hpm_window *window);
 
 #endif

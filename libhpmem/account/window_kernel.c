@@ -116,6 +116,8 @@ static int look_by_scan(
 			for (uint64_t p = (regions[i].start - start) >> shift; p <= last; p++)
 				set_bit(touched, p);
 		}
+		if (arg.walk_end <= arg.start)
+			return -EIO; /* no progress: this would never end */
 		arg.start = arg.walk_end;
 	}
 	return 0;

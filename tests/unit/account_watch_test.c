@@ -183,6 +183,9 @@ static void without_pagemap_there_is_no_window(void **state)
 	fake.pagemap_rc = -ENOENT;
 	assert_int_equal(window_create_on(&none, &fake_window_kernel, &why), -ENOTSUP);
 	assert_reason("/proc/self/pagemap", "errno 2", "CONFIG_PROC_PAGE_MONITOR", NULL);
+	fake.pagemap_rc = -EACCES;
+	assert_int_equal(window_create_on(&none, &fake_window_kernel, &why), -EACCES);
+	assert_reason("/proc/self/pagemap", "changed its user", "PR_SET_DUMPABLE", NULL);
 	assert_null(none);
 }
 

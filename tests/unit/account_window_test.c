@@ -7,6 +7,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -192,6 +194,40 @@ static void watching_more_makes_the_old_answer_invalid(void **state)
 	assert_int_equal(answer(NULL).held_pages, 13);
 }
 
+/* What a child of fork gets: -ECHILD for all that would act on its parent's memory. */
+static int try_in_child(void)
+{
+	struct hpm_reason why = {.text = ""};
+	struct hpm_touched row;
+
+	if (hpm_window_open(window) != -ECHILD || hpm_window_close(window) != -ECHILD)
+		return 1;
+	if (hpm_window_watch(window, (void *)(BASE + 20 * PAGE), 1, &why) != -ECHILD ||
+		strstr(why.text, "fork") == NULL)
+		return 2;
+	if (hpm_window_touched(&row, 1, window, NULL) != 1 || row.pages != 1)
+		return 3; /* an answer is only numbers */
+	hpm_window_destroy(window);
+	return 0;
+}
+
+static void a_child_cannot_use_its_parents_window(void **state)
+{
+	int status = -1;
+	pid_t child;
+
+	fake.touched[0] = BASE;
+	run_window();
+	child = fork();
+	if (child == 0)
+		_exit(try_in_child());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	run_window();
+	assert_int_equal(answer(NULL).pages, 1);
+}
+
 #define fresh(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -206,6 +242,7 @@ int main(void)
 		fresh(every_map_is_zapped_once_and_looked_at_once),
 		fresh(an_open_window_takes_no_more_memory),
 		fresh(watching_more_makes_the_old_answer_invalid),
+		fresh(a_child_cannot_use_its_parents_window),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -281,6 +281,35 @@ static void misuse_is_an_error(void **state)
 	hpm_window_destroy(window);
 }
 
+/* Two shared pages and a private one: the watch fails at the third and must let go of the first. */
+static void a_failed_watch_leaves_memory_to_others(void **state)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int fd = memfd_create("half-private", MFD_CLOEXEC);
+	struct hpm_window *first, *second;
+	char *at, *private;
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, (off_t)(3 * page)), 0);
+	at = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(at != MAP_FAILED);
+	private = mmap(at + 2 * page, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd, 0);
+	assert_true(private == at + 2 * page);
+	memset(at, 42, 3 * page);
+	assert_int_equal(hpm_window_create(&first, NULL), 0);
+	assert_int_equal(hpm_window_create(&second, NULL), 0);
+	assert_int_equal(hpm_window_watch(first, at, 3 * page, NULL), -EPERM);
+	assert_int_equal(hpm_window_watch(second, at, 2 * page, NULL), 0);
+	assert_int_equal(hpm_window_open(second), 0);
+	for (size_t i = 0; i < 3 * page; i++)
+		assert_int_equal(at[i], 42);
+	assert_int_equal(hpm_window_close(second), 0);
+	hpm_window_destroy(first);
+	hpm_window_destroy(second);
+	assert_int_equal(munmap(at, 3 * page), 0);
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest any_size[] = {
@@ -288,6 +317,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(data_survive_every_zap),
 		cmocka_unit_test(a_forked_child_does_not_count),
 		cmocka_unit_test(misuse_is_an_error),
+		cmocka_unit_test(a_failed_watch_leaves_memory_to_others),
 	};
 	static const struct CMUnitTest many_pages[] = {
 		cmocka_unit_test(each_tag_gets_its_own_pages)};

@@ -10,11 +10,13 @@
 #include "sizing.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #define POOL_PACKETS 8191 /* one less than a power of two, as rte_mempool likes it */
 #define POOL_CACHE   256
@@ -37,9 +39,25 @@ static int read_inputs(struct forwarder *f, struct hpm_reason *reason)
 	return rc;
 }
 
+/* EAL prints its usage to stdout when it rejects an argument; only results belong there. */
+static int init_eal(int argc, char **argv)
+{
+	int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0), rc;
+
+	if (out >= 0)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	rc = rte_eal_init(argc, argv);
+	if (out >= 0) {
+		fflush(stdout);
+		dup2(out, STDOUT_FILENO);
+		close(out);
+	}
+	return rc;
+}
+
 static int start_eal(int argc, char **argv, struct hpm_reason *reason)
 {
-	int rc = rte_eal_init(argc, argv);
+	int rc = init_eal(argc, argv);
 
 	if (rc < 0)
 		return demo_fail(rte_errno != 0 ? -rte_errno : -EINVAL, reason,

@@ -3,6 +3,7 @@
 place on base pages, each packet is accounted for, and pages touched are counted."""
 
 import re
+import subprocess
 
 import frames
 import fwd
@@ -117,6 +118,15 @@ class Text(fwd.Scratch):
                 done = fwd.run(common + ['--mem', place])
                 self.assertEqual(done.status, fwd.DONE, done.err)
                 self.compare(done.out, summary)
+
+    def test_an_answer_that_cannot_be_written_is_no_success(self):
+        for form in ([], ['--json']):
+            with self.subTest(form), open('/dev/full', 'w', encoding='ascii') as full:
+                done = subprocess.run(fwd.command(fwd.SMALL + ['--mem', 'hpm:4K', '--generate',
+                                                               'uniform', '--packets', '10'] + form),
+                                      stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+                self.assertEqual(done.returncode, fwd.CANNOT)
+                self.assertIn('No space left', done.stderr)
 
     def compare(self, text, summary):
         counts = summary['packets']

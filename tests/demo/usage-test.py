@@ -10,8 +10,8 @@ RULES = ['--rules', 'gen:acl:20']
 
 
 class WrongUsage(fwd.Scratch):
-    def wrong(self, *args, eal=None):
-        done = fwd.run(args, eal)
+    def wrong(self, *args):
+        done = fwd.run(args)
         self.assertIsNone(done.sanitizer(), done.err)
         self.assertEqual(done.status, fwd.USAGE, done.err)
         self.assertEqual(done.out, '')
@@ -79,6 +79,9 @@ class WrongUsage(fwd.Scratch):
 
     def test_a_word_that_is_no_option_is_named(self):
         self.assertIn("'stray'", self.wrong(*RULES, 'stray'))
+
+    def test_what_eal_rejects_leaves_stdout_to_results(self):
+        self.assertIn('EAL does not start', self.refusal(RULES + ['--mem', 'dpdk'], ['--bogus']))
 
     def test_a_forgotten_double_dash_is_told_first(self):
         done = subprocess.run([fwd.PROGRAM, '--rules', 'gen:acl:20'], capture_output=True,

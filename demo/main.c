@@ -67,7 +67,7 @@ static int run(const struct options *options, int eal_argc, char **eal_argv)
 	}
 	accounts_destroy(accounts);
 	forwarder_close(&f);
-	if (fflush(stdout) != 0) {
+	if (fflush(stdout) != 0 || ferror(stdout)) {
 		fprintf(stderr, "hpfwd: the summary could not be written: %s\n", strerror(errno));
 		status = EXIT_CANNOT;
 	}

@@ -11,6 +11,8 @@ const struct ability topo_abilities[HPM_ABILITIES] = {
 	[HPM_ABILITY_PAGEMAP_SCAN] = {"pagemap_scan", "fast windows: PAGEMAP_SCAN (6.7)"},
 };
 
+const char topo_no_mounts[] = "/proc/mounts cannot be read";
+
 struct hpm_datum topo_reach(const struct hpm_topo_tlb *tlb)
 {
 	struct hpm_datum reach = tlb->entries;

@@ -13,6 +13,9 @@ struct ability {
 	const char *what;
 };
 
+/* Why there are no mounts, not even none. */
+extern const char topo_no_mounts[];
+
 extern const struct ability topo_abilities[HPM_ABILITIES];
 
 /* Bytes that the entries of a row cover; unknown where they are. */

@@ -162,6 +162,11 @@ static void write_mounts(struct json *j, const struct hpm_topo *topo)
 	unsigned n;
 	const struct hpm_topo_mount *mounts = hpm_topo_mounts(topo, &n);
 
+	if (mounts == NULL) {
+		json_null(j, "mounts");
+		json_string(j, "why", topo_no_mounts);
+		return;
+	}
 	json_array(j, "mounts");
 	for (unsigned i = 0; i < n; i++) {
 		struct facts f = facts_open(j, NULL);

@@ -171,7 +171,10 @@ static void print_mounts(struct unknowns *u, const struct hpm_topo_mount *mounts
 		fputs("\n", stdout);
 	}
 	if (n == 0)
-		printf("%5s  %8s  %10s  %s\n", "", "", "", "no hugetlbfs is mounted");
+		printf("%5s  %8s  %10s  %s\n", "", "", "",
+			mounts != NULL ? "no hugetlbfs is mounted" : "-");
+	if (mounts == NULL)
+		note(u, "mounts", topo_no_mounts);
 }
 
 static void print_tlbs(struct unknowns *u, const struct hpm_topo_tlb *tlbs, unsigned n)

@@ -120,7 +120,7 @@ HPM_API const struct hpm_topo_node *hpm_topo_nodes(const struct hpm_topo *topo, 
 /** pools[*n]: the host's (node -1) first, then by node, each largest page first. */
 HPM_API const struct hpm_topo_pool *hpm_topo_pools(const struct hpm_topo *topo, unsigned *n);
 
-/** mounts[*n], in the kernel's order. */
+/** mounts[*n], in the kernel's order; NULL when unknown, as nothing could be read. */
 HPM_API const struct hpm_topo_mount *hpm_topo_mounts(const struct hpm_topo *topo, unsigned *n);
 
 /** tlb[*n]: level 1 before 2, each smallest page first. Rows exist for every page size offered. */

@@ -52,10 +52,12 @@ static int ask_cpu(struct hpm_topo *topo)
 static int read_capture(struct hpm_topo *topo)
 {
 	char *text, *line, *rest;
-	int rc = 0;
+	int rc;
 
-	if (kfile_load(topo->root, "/hpm/cpuid.txt", FILE_MAX, &text) < 0)
-		return 0;
+	rc = kfile_load(topo->root, "/hpm/cpuid.txt", FILE_MAX, &text);
+	if (rc < 0)
+		return rc == -ENOMEM ? rc : 0;
+	rc = 0;
 	for (line = strtok_r(text, "\n", &rest); line != NULL && rc == 0;
 		line = strtok_r(NULL, "\n", &rest)) {
 		struct hpm_topo_cpuid row;

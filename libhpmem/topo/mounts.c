@@ -71,10 +71,13 @@ static int add_mount(struct hpm_topo *topo, char *path, const char *options)
 int topo_read_mounts(struct hpm_topo *topo)
 {
 	char *text, *line, *rest;
-	int rc = 0;
+	int rc;
 
-	if (kfile_load(topo->root, "/proc/mounts", FILE_MAX, &text) < 0)
-		return 0;
+	rc = kfile_load(topo->root, "/proc/mounts", FILE_MAX, &text);
+	if (rc < 0)
+		return rc == -ENOMEM ? rc : 0;
+	topo->mounts_known = true;
+	rc = 0;
 	for (line = strtok_r(text, "\n", &rest); line != NULL && rc == 0;
 		line = strtok_r(NULL, "\n", &rest)) {
 		char *fields[4] = {NULL}, *next = NULL;

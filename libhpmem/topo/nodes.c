@@ -66,8 +66,9 @@ static int read_cpus(struct hpm_topo *topo, struct hpm_topo_node *node)
 	int rc;
 
 	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", node->node);
-	if (kfile_load(topo->root, path, FILE_MAX, &text) < 0)
-		return 0;
+	rc = kfile_load(topo->root, path, FILE_MAX, &text);
+	if (rc < 0)
+		return rc == -ENOMEM ? rc : 0;
 	text[strcspn(text, "\n")] = '\0';
 	rc = count_cpus(text);
 	if (rc >= 0) {

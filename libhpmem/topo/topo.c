@@ -207,8 +207,10 @@ const struct hpm_topo_pool *hpm_topo_pools(const struct hpm_topo *topo, unsigned
 
 const struct hpm_topo_mount *hpm_topo_mounts(const struct hpm_topo *topo, unsigned *n)
 {
+	static const struct hpm_topo_mount none;
+
 	*n = topo->mount_count;
-	return topo->mounts;
+	return topo->mount_count == 0 && topo->mounts_known ? &none : topo->mounts;
 }
 
 const struct hpm_topo_tlb *hpm_topo_tlbs(const struct hpm_topo *topo, unsigned *n)

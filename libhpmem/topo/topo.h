@@ -8,6 +8,8 @@
 
 #include <hpm/topo.h>
 
+#include <stdbool.h>
+
 #define NODES_MAX  1024      /* the kernel's largest CONFIG_NODES_SHIFT is 10 */
 #define MOUNTS_MAX 4096      /* of hugetlbfs */
 #define FILE_MAX   (1 << 20) /* bytes of any file read */
@@ -18,6 +20,7 @@ struct hpm_topo {
 	struct hpm_topo_node *nodes; /* ascending */
 	struct hpm_topo_pool *pools;
 	struct hpm_topo_mount *mounts;
+	bool mounts_known;
 	struct hpm_topo_tlb *tlbs;
 	struct hpm_topo_cpuid *cpuids;
 	struct hpm_datum *distances; /* row-major [node_count][node_count] */

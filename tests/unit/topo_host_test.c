@@ -281,6 +281,21 @@ static void mounts_keep_odd_paths_and_say_their_sizes(void **state)
 	hpm_topo_destroy(topo);
 }
 
+static void no_mount_differs_from_mounts_that_cannot_be_read(void **state)
+{
+	struct hpm_topo *topo = look(*state);
+	unsigned n = 7;
+
+	assert_null(hpm_topo_mounts(topo, &n));
+	assert_int_equal(n, 0);
+	hpm_topo_destroy(topo);
+	fake_host_file(*state, "/proc/mounts", "proc /proc proc rw 0 0\n");
+	topo = look(*state);
+	assert_non_null(hpm_topo_mounts(topo, &n));
+	assert_int_equal(n, 0);
+	hpm_topo_destroy(topo);
+}
+
 static void default_page_size_unknown_leaves_the_mounts_size_unknown(void **state)
 {
 	const struct hpm_topo_mount *mounts;
@@ -389,7 +404,7 @@ static void host_with_nothing_but_a_proc_directory_is_all_unknown(void **state)
 	assert_int_equal(n, 0);
 	(void)hpm_topo_pools(topo, &n);
 	assert_int_equal(n, 0);
-	(void)hpm_topo_mounts(topo, &n);
+	assert_null(hpm_topo_mounts(topo, &n));
 	assert_int_equal(n, 0);
 	(void)hpm_topo_cpuids(topo, &n);
 	assert_int_equal(n, 0);
@@ -493,6 +508,7 @@ int main(void)
 		ON_A_HOST(pool_numbers_that_are_none_are_unknown),
 		ON_A_HOST(sizes_that_no_page_has_are_no_pools),
 		ON_A_HOST(mounts_keep_odd_paths_and_say_their_sizes),
+		ON_A_HOST(no_mount_differs_from_mounts_that_cannot_be_read),
 		ON_A_HOST(default_page_size_unknown_leaves_the_mounts_size_unknown),
 		ON_A_HOST(kernel_is_able_from_the_release_on_that_brought_it),
 		ON_A_HOST(thp_is_the_word_in_brackets),

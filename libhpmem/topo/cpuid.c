@@ -18,7 +18,7 @@
 #define ROWS_MAX      256 /* of a captured file */
 
 static const uint32_t leaves[] = {
-	0x0, 0x1, 0x18, 0x80000000, 0x80000001, 0x80000005, 0x80000006, 0x80000019};
+	0x0, 0x1, 0x2, 0x18, 0x80000000, 0x80000001, 0x80000005, 0x80000006, 0x80000019};
 
 static int add(struct hpm_topo *topo, const struct hpm_topo_cpuid *row)
 {

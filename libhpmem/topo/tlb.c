@@ -3,30 +3,17 @@
  * The data TLB as CPUID describes it. What a CPU leaves out stays unknown: a zero would be a lie,
  * and guests often show zeroes for what their hypervisor hides.
  *
- * Sources: AMD64 Architecture Programmer's Manual volume 3, appendix E.4.5, E.4.6 and E.4.15;
- * Intel Software Developer's Manual volume 2A, CPUID, leaf 18H.
+ * Source: AMD64 Architecture Programmer's Manual volume 3, appendix E.4.5, E.4.6 and E.4.15;
+ * Intel's CPUs have a file of their own.
  */
-#include "topo/topo.h"
-
-#include "base/units.h"
+#include "topo/tlb.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 
-#define ENTRIES_MAX (1 << 24)           /* of one TLB; real ones have thousands */
-#define PDPE1GB     (UINT32_C(1) << 26) /* leaf 0x80000001, edx: the CPU has 1 GiB pages */
-
-struct decoded {
-	struct hpm_datum entries, ways, shared;
-};
+#define PDPE1GB (UINT32_C(1) << 26) /* leaf 0x80000001, edx: the CPU has 1 GiB pages */
 
 static const char no_cpuid[] = "the CPU was not asked: no x86, or no hpm/cpuid.txt in the capture";
-
-static struct decoded unknown(const char *why)
-{
-	return (struct decoded){datum_unknown(why), datum_unknown(why), datum_unknown(why)};
-}
 
 static struct decoded known(uint32_t entries, uint32_t ways, const char *source)
 {
@@ -60,7 +47,8 @@ static struct decoded amd_coded(uint32_t reg, const char *source, const char *wh
 {
 	uint32_t entries = reg >> 16 & 0xfff;
 
-	return entries == 0 ? unknown(why) : known(entries, amd_ways(reg >> 28, entries), source);
+	return entries == 0 ? decoded_unknown(why)
+			    : known(entries, amd_ways(reg >> 28, entries), source);
 }
 
 /* entries in bits 23:16, ways in 31:24, 255 for all */
@@ -68,7 +56,8 @@ static struct decoded amd_plain(uint32_t reg, const char *source, const char *wh
 {
 	uint32_t entries = reg >> 16 & 0xff, ways = reg >> 24;
 
-	return entries == 0 ? unknown(why) : known(entries, ways == 255 ? entries : ways, source);
+	return entries == 0 ? decoded_unknown(why)
+			    : known(entries, ways == 255 ? entries : ways, source);
 }
 
 static struct decoded amd(const struct hpm_topo *topo, unsigned level, uint32_t shift)
@@ -81,7 +70,7 @@ static struct decoded amd(const struct hpm_topo *topo, unsigned level, uint32_t 
 	const struct hpm_topo_cpuid *features = topo_cpuid(topo, 0x80000001, 0);
 
 	if (r == NULL)
-		return unknown("the CPU lacks the leaf of CPUID that would tell");
+		return decoded_unknown("the CPU lacks the leaf of CPUID that would tell");
 	if (shift == 30)
 		return amd_coded(level == 1 ? r->eax : r->ebx, "cpuid 0x80000019",
 			features != NULL && (features->edx & PDPE1GB) != 0
@@ -94,68 +83,19 @@ static struct decoded amd(const struct hpm_topo *topo, unsigned level, uint32_t 
 		shift == 21 ? r->eax : r->ebx, "cpuid 0x80000006", "cpuid 0x80000006 is zero");
 }
 
-/* Page sizes of leaf 0x18 in ebx: bit 0 4 KiB, 1 2 MiB, 2 4 MiB, 3 1 GiB. */
-static uint32_t intel_bit(uint32_t shift)
-{
-	return shift == 12 ? 1 : shift == 21 ? 2 : shift == 22 ? 4 : shift == 30 ? 8 : 0;
-}
-
-/* Types of edx 4:0: 1 data, 3 unified, 4 loads only. Stores have their own on some CPUs; loads are
- * what a look-up waits for. */
-static bool serves(const struct hpm_topo_cpuid *r, unsigned level, uint32_t shift)
-{
-	uint32_t type = r->edx & 0x1f;
-
-	return (type == 1 || type == 3 || type == 4) && (r->edx >> 5 & 7) == level &&
-	       (r->ebx & intel_bit(shift)) != 0;
-}
-
-/* Several structures of a level may serve one page size (Ice Lake: 4 KiB pages live in the TLB of
- * 2 MiB pages and in that of 1 GiB pages): their entries add up, and their ways where sets agree.
- */
-static struct decoded intel(const struct hpm_topo *topo, unsigned level, uint32_t shift)
-{
-	const struct hpm_topo_cpuid *r = topo_cpuid(topo, 0x18, 0);
-	uint64_t entries = 0, all_ways = 0, shared = 0;
-	uint32_t sets = 0;
-	struct decoded d;
-
-	for (uint32_t sub = 0; r != NULL; r = topo_cpuid(topo, 0x18, ++sub)) {
-		uint64_t ways = r->ebx >> 16;
-
-		if (!serves(r, level, shift))
-			continue;
-		if (ways == 0 || r->ecx == 0 || ways * r->ecx > ENTRIES_MAX)
-			return unknown("cpuid 0x18 describes a TLB that cannot be");
-		all_ways = entries == 0 || (all_ways != 0 && sets == r->ecx) ? all_ways + ways : 0;
-		entries += ways * r->ecx;
-		sets = r->ecx;
-		shared |= (r->ebx & (intel_bit(shift) - 1)) != 0;
-	}
-	if (entries == 0)
-		return unknown(topo_cpuid(topo, 0x18, 0) != NULL
-				       ? "cpuid 0x18 has no data TLB of this level and page size"
-				       : "the CPU lacks cpuid 0x18");
-	d.entries = datum_known(entries, "cpuid 0x18");
-	d.ways = all_ways != 0 ? datum_known(all_ways, "cpuid 0x18")
-			       : datum_unknown("several TLBs of different shape serve these pages");
-	d.shared = datum_known(shared, "cpuid 0x18");
-	return d;
-}
-
 static struct decoded decode(const struct hpm_topo *topo, unsigned level, uint32_t shift)
 {
 	const char *vendor = topo->host.cpu_vendor;
 
 	if (topo->cpuid_count == 0)
-		return unknown(no_cpuid);
+		return decoded_unknown(no_cpuid);
 	if (strcmp(vendor, "AuthenticAMD") == 0 || strcmp(vendor, "HygonGenuine") == 0)
 		return shift == 12 || shift == 21 || shift == 30
 			       ? amd(topo, level, shift)
-			       : unknown("CPUID does not speak of this page size");
+			       : decoded_unknown("CPUID does not speak of this page size");
 	if (strcmp(vendor, "GenuineIntel") == 0)
-		return intel(topo, level, shift);
-	return unknown("how this vendor's CPUID describes a TLB is not known here");
+		return tlb_intel(topo, level, shift);
+	return decoded_unknown("how this vendor's CPUID describes a TLB is not known here");
 }
 
 static int add(struct hpm_topo *topo, unsigned level, uint32_t shift)
@@ -219,6 +159,7 @@ int hpm_topo_tlb_reach(
 		return -EINVAL;
 	if (!best->entries.known)
 		return -ENODATA;
-	*ret = best->entries.value << page_shift; /* at most 256 x ENTRIES_MAX of 2^30 bytes */
+	*ret = best->entries.value
+	       << page_shift; /* at most 2^32 entries of 2^30 bytes: see tlb_intel.c */
 	return 0;
 }

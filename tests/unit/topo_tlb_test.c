@@ -2,7 +2,7 @@
 /*
  * The data TLB out of CPUID. The registers are composed here by hand, field by field, from the
  * tables of the AMD64 Architecture Programmer's Manual 3, E.4, and of the Intel Software
- * Developer's Manual 2A, CPUID, leaf 18H.
+ * Developer's Manual 2A, CPUID, leaves 02H and 18H.
  */
 #include "fake_host.h"
 
@@ -192,6 +192,52 @@ static void intel_adds_up_the_structures_that_serve_a_size(void **state)
 	hpm_topo_destroy(topo);
 }
 
+/* Table of descriptors of leaf 02H: 03 64 of 4 ways (4K), 63 32 of 4 ways (2M, 4M) and 4 of 4 ways
+ * (1G), C3 1536 of 6 ways (4K, 2M) and 16 of 4 ways (1G); 76 and B5 are of instructions, F0 is no
+ * TLB, FF says that caches are in leaf 4. The lowest byte of eax is a count. */
+static void intel_before_leaf_18_names_its_structures_by_codes(void **state)
+{
+	struct hpm_topo *topo = ask(*state, INTEL "2 0 76036301 00f0b5ff 0 00c30000\n");
+
+	assert_tlb(topo, 1, 12, 64, 4);
+	assert_tlb(topo, 1, 21, 32, 4);
+	assert_tlb(topo, 1, 30, 4, 4);
+	assert_tlb(topo, 2, 12, 1536, 6);
+	assert_tlb(topo, 2, 21, 1536, 6);
+	assert_tlb(topo, 2, 30, 16, 4);
+	assert_int_equal(row(topo, 2, 21).shared.value, 1);
+	assert_int_equal(row(topo, 2, 30).shared.value, 0);
+	assert_string_equal(row(topo, 2, 12).entries.source, "cpuid 0x2");
+	hpm_topo_destroy(topo);
+}
+
+/* 5A 32 of 4 ways (2M, 4M), CA 512 of 4 ways (4K): these CPUs keep no 2M pages in the second level
+ * and have no TLB of 1G pages. */
+static void code_in_a_register_that_is_not_valid_does_not_count(void **state)
+{
+	struct hpm_topo *topo = ask(*state, INTEL "2 0 00035a01 80c1c3c1 0 000000ca\n");
+
+	assert_tlb(topo, 1, 12, 64, 4);
+	assert_tlb(topo, 1, 21, 32, 4);
+	assert_tlb(topo, 1, 30, 0, 0);
+	assert_tlb(topo, 2, 12, 512, 4);
+	assert_tlb(topo, 2, 21, 0, 0);
+	hpm_topo_destroy(topo);
+}
+
+static void leaf_18_goes_before_codes_unless_it_is_empty(void **state)
+{
+	struct hpm_topo *topo = ask(*state,
+		INTEL "2 0 00fe0301 0 0 0\n18 0 1 0 0 0\n18 1 0 00040001 8 21\n"); /* 4 x 8 */
+
+	assert_tlb(topo, 1, 12, 32, 4);
+	assert_string_equal(row(topo, 1, 12).entries.source, "cpuid 0x18");
+	hpm_topo_destroy(topo);
+	topo = ask(*state, INTEL "2 0 00000301 0 0 0\n18 0 0 0 0 0\n");
+	assert_tlb(topo, 1, 12, 64, 4);
+	hpm_topo_destroy(topo);
+}
+
 static void ways_of_unlike_structures_are_unknown(void **state)
 {
 	struct hpm_topo *topo = ask(*state, INTEL "18 0 2 0 0 0\n"
@@ -288,6 +334,9 @@ int main(void)
 		ON_A_HOST(amd_codes_of_associativity_are_those_of_the_manual),
 		ON_A_HOST(zero_is_unknown_and_names_the_leaf),
 		ON_A_HOST(intel_adds_up_the_structures_that_serve_a_size),
+		ON_A_HOST(intel_before_leaf_18_names_its_structures_by_codes),
+		ON_A_HOST(code_in_a_register_that_is_not_valid_does_not_count),
+		ON_A_HOST(leaf_18_goes_before_codes_unless_it_is_empty),
 		ON_A_HOST(ways_of_unlike_structures_are_unknown),
 		ON_A_HOST(intel_without_the_leaf_or_with_an_impossible_one_is_unknown),
 		ON_A_HOST(page_sizes_that_a_manual_does_not_know_are_unknown),

@@ -133,7 +133,8 @@ struct decoded tlb_intel(const struct hpm_topo *topo, unsigned level, uint32_t s
 	if (sum.impossible)
 		return decoded_unknown("cpuid 0x18 describes a TLB that cannot be");
 	if (sum.entries == 0)
-		return decoded_unknown("CPUID has no data TLB of this level and page size");
+		return decoded_unknown("cpuid names no data TLB of this level and page size "
+				       "that is known here");
 	d.entries = datum_known(sum.entries, source);
 	d.ways = sum.ways != 0 ? datum_known(sum.ways, source)
 			       : datum_unknown("several TLBs of different shape serve these pages");

@@ -4,6 +4,7 @@
 
 #include "base/kfile.h"
 #include "base/log.h"
+#include "base/opts.h"
 #include "base/units.h"
 
 #include <dirent.h>
@@ -146,8 +147,8 @@ int hpm_topo_create(struct hpm_topo **ret, const char *root, struct hpm_reason *
 	int rc;
 
 	reason_clear(reason);
-	if (root == NULL)
-		root = "/";
+	if (root == NULL || (*root == '/' && root[strspn(root, "/")] == '\0'))
+		root = "/"; /* the live host, however it is spelled */
 	if (access(root, X_OK) != 0)
 		return fail(-errno, reason, "'%.150s': %s", root, strerror(errno));
 	if (!has(root, "/proc") && !has(root, "/sys"))
@@ -184,13 +185,7 @@ void hpm_topo_destroy(struct hpm_topo *topo)
 
 int hpm_topo_host_read(const struct hpm_topo *topo, struct hpm_topo_host *host)
 {
-	size_t size = host->size;
-
-	if (size < sizeof(*host))
-		return -EINVAL;
-	*host = topo->host;
-	host->size = size;
-	return 0;
+	return opts_fill(host, &topo->host, sizeof(topo->host), sizeof(topo->host));
 }
 
 const struct hpm_topo_node *hpm_topo_nodes(const struct hpm_topo *topo, unsigned *n)

@@ -115,7 +115,7 @@ class Turns(Live):
     def turn(self, process, word='\n'):
         process.stdin.write(word)
         process.stdin.flush()
-        self.assertEqual(process.stdout.readline(), 'done\n')
+        self.assertRegex(process.stdout.readline(), r'^done \d+\.\d\d\n$')  # ns per packet
 
     def test_each_line_is_one_round_and_the_end_of_input_brings_the_summary(self):
         process = self.take()

@@ -227,10 +227,14 @@ uint32_t pipeline_run(struct pipeline *p, uint32_t max)
 	b->dead = 0;
 	p->tally.in += in;
 	parse(p);
-	if (b->n > 0) {
+	/* DPDK's bulk look-ups take at least one packet */
+	if (b->n > 0)
 		classify(p);
+	if (b->n > 0)
 		find_sessions(p, now);
+	if (b->n > 0)
 		route(p);
+	if (b->n > 0) {
 		police(p, now);
 		count(p, now);
 		rewrite(p);

@@ -5,8 +5,10 @@
  *
  * What is modelled: which source and destination prefix lengths go together, which protocols and
  * kinds of port ranges, and how strongly addresses cluster, which changes with the size of the set.
- * What it is for: a classifier's table grows with these as with the real sets, so that a trie of
- * 64,000 rules is as large here as there (README, bench). No rule is copied from anywhere.
+ * What it is for: a classifier's table grows with these as with the real sets. rte_acl's trie is as
+ * large as there for acl (13 MB at 8,000 rules, 280 to 320 MB at 64,000, by seed) and near it for fw
+ * and ipc at 8,000; fw and ipc at 64,000 stay at a quarter of the real sets' 500 MB. No rule is
+ * copied from anywhere.
  *
  * Threads: set-up only.
  */

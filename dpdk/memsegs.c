@@ -13,8 +13,12 @@ rte_iova_t *memsegs_iovas(const void *addr, unsigned n, uint64_t unit)
 {
 	rte_iova_t *iovas = calloc(n, sizeof(*iovas));
 
-	for (unsigned i = 0; iovas != NULL && i < n; i++)
-		iovas[i] = rte_mem_virt2iova((const char *)addr + (size_t)i * unit);
+	for (unsigned i = 0; iovas != NULL && i < n; i++) {
+		const volatile char *at = (const char *)addr + (size_t)i * unit;
+
+		(void)*at; /* a window may have dropped the entry that the address is read from */
+		iovas[i] = rte_mem_virt2iova((const void *)(uintptr_t)at);
+	}
 	return iovas;
 }
 

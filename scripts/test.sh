@@ -91,7 +91,7 @@ hand_over() {
 packages_install build dpdk tests || say "going on without them"
 at_exit_give_back
 untouched=$(pool_table)
-pool_reserve 1048576 1 # first: only unfragmented memory has any
+pool_reserve 1048576 2 # first: only unfragmented memory has any
 pool_reserve 2048 1024
 huge_mount 2048
 full=$(pool_table)

@@ -14,7 +14,9 @@
  * down, and hpm_arena_info_read() tells which entry it was. Once an arena exists, touching its
  * memory cannot raise SIGBUS: every page is there.
  *
- * Memory is a shared mapping (memfd or a hugetlbfs file), so children of fork() share it.
+ * Memory is a shared mapping (memfd or a hugetlbfs file), so children of fork() share it. They may
+ * read and write what is in it; only the process that created an arena gets and puts runs and
+ * objects, because who holds what is written down outside.
  */
 #ifndef HPM_ARENA_H
 #define HPM_ARENA_H
@@ -86,7 +88,9 @@ struct hpm_arena_info {
  *   -EACCES, -EPERM  the hugetlbfs mount or the node is not permitted;
  *   -ENOENT  no hugetlbfs mount of this page size, or libhugetlbfs is not installed;
  *   -ENOTSUP the kernel lacks a call this needs;
- *   -EIO     the kernel gave other pages than it was asked for (size or node); all were given back.
+ *   -EIO     the kernel gave other pages than it was asked for (size or node); all were given back;
+ *   or what else the kernel answered, e.g. -EMFILE.
+ *   A cgroup's memory.max is not asked before: base pages beyond it end in its OOM killer.
  *   On any failure nothing is held.
  *
  * Threads: any thread.  Cost: zeroes every page, about 85 ms per GiB.
@@ -115,6 +119,8 @@ HPM_API HPM_MUST_USE int hpm_arena_info_read(struct hpm_arena *arena, struct hpm
  * Asks the kernel again where every page of the arena is: memory may have been offlined or moved.
  *
  * @param[out] reason filled when something moved; may be NULL.
+ * Pages whose entries a window has dropped are touched to be found: close windows before.
+ *
  * @return number of pages on another node (0 is good), or -EIO when the kernel would not say.
  * Threads: any thread.  Cost: about 0.1 us a page.
  */

@@ -21,7 +21,8 @@
  * process's touches; the window switches that off for its ranges (userfaultfd), or refuses.
  * The same registration switches fault-around off, so that 4 KiB pages are counted exactly.
  *
- * One window at a time can watch a piece of memory. A child of fork(2) cannot use its parent's
+ * One window at a time can watch a piece of memory; without userfaultfd, a second one on huge pages
+ * is not noticed, and each would drop what the other counts. A child of fork(2) cannot use its parent's
  * windows (-ECHILD), but destroys them and creates its own; its touches do not count in its
  * parent's.
  */

@@ -140,15 +140,15 @@ int hpm_run_get(void **ret, struct hpm_arena *arena, const char *tag, uint64_t b
 	if (bytes == 0 || (align != 0 && !is_pow2(align)))
 		return fail(-EINVAL, reason,
 			"a run has at least 1 byte and a power of two as alignment");
+	if (bytes > (UINT64_C(1) << 63) - 1 || align > UINT64_C(1) << 62)
+		return fail(-EOVERFLOW, reason, "a run of %" PRIu64 " bytes is beyond any arena",
+			bytes);
 	number = tag_intern(tag);
 	if (number < 0)
 		return fail(number, reason,
 			number == -ENOSPC ? "255 tags are in use, '%.31s' is one too many"
 					  : "a tag is 1 to 31 of [a-z0-9_.-], not '%.31s'",
 			tag != NULL ? tag : "(null)");
-	if (bytes > (UINT64_C(1) << 63) - 1 || align > UINT64_C(1) << 62)
-		return fail(-EOVERFLOW, reason, "a run of %" PRIu64 " bytes is beyond any arena",
-			bytes);
 	run.tag = (uint8_t)number;
 	if (align < unit)
 		align = unit;

@@ -29,6 +29,7 @@ int opts_copy(void *dst, size_t dst_size, const void *src, size_t min_size)
 			return -E2BIG;
 	memset(dst, 0, dst_size);
 	memcpy(dst, src, size < dst_size ? size : dst_size);
+	memcpy(dst, &dst_size, sizeof(dst_size)); /* the copy is as large as we know it */
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,7 +102,9 @@ static int open_on(void *lib, uint32_t shift, uint64_t bytes, struct hpm_reason 
 		return fail(rc, why, "cannot make a file on hugetlbfs mount '%.100s' (errno %d)",
 			dir, -rc);
 	}
-	rc = check_limit(fd, shift, bytes, dir, why);
+	/* libhugetlbfs leaves it open across exec: a child would keep the pages */
+	rc = fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 ? check_limit(fd, shift, bytes, dir, why)
+						 : fail(-errno, why, "fcntl on hugetlbfs failed");
 	if (rc == 0 && ftruncate(fd, (off_t)bytes) != 0)
 		rc = fail(-errno, why, "cannot size a file on hugetlbfs mount '%.100s'", dir);
 	if (rc < 0)

@@ -23,6 +23,8 @@
 #include <numaif.h>
 
 #define MIN_ALIGN_SHIFT 21
+#define NODES_MAX       1024 /* the kernel's largest CONFIG_NODES_SHIFT is 10 */
+#define LONG_BITS       (8 * (int)sizeof(unsigned long))
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* linux/mman.h since 5.14 */
@@ -153,14 +155,13 @@ int kernel_map(void **ret, int fd, uint64_t bytes, uint32_t shift)
 
 int kernel_bind(void *addr, uint64_t bytes, int node)
 {
-	struct bitmask *mask = numa_bitmask_alloc((unsigned)node + 1);
-	int rc = 0;
+	/* not libnuma's bitmask: without memory that one ends the process */
+	unsigned long mask[NODES_MAX / LONG_BITS] = {0};
 
-	numa_bitmask_setbit(mask, (unsigned)node);
-	if (mbind(addr, bytes, MPOL_BIND, mask->maskp, mask->size + 1, MPOL_MF_STRICT) != 0)
-		rc = -errno;
-	numa_bitmask_free(mask);
-	return rc;
+	if (node < 0 || node >= NODES_MAX)
+		return -EINVAL;
+	mask[node / LONG_BITS] = 1UL << (node % LONG_BITS);
+	return mbind(addr, bytes, MPOL_BIND, mask, NODES_MAX + 1, MPOL_MF_STRICT) == 0 ? 0 : -errno;
 }
 
 int kernel_populate(void *addr, uint64_t bytes)

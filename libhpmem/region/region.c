@@ -156,6 +156,14 @@ static int populate(struct region *r, const char *name, struct hpm_reason *why)
 	return 0;
 }
 
+/* A page is there but not mapped here: a window has dropped its entry, or this is a child. A touch
+ * brings it back; every page of the file exists, so it cannot raise SIGBUS. */
+static int ask_after_touch(const struct region *r, void *page, int *status)
+{
+	(void)*(volatile const char *)page;
+	return r->backend->where(status, &page, 1);
+}
+
 int64_t region_misplaced(const struct region *r, int *where)
 {
 	void *pages[WHERE_BATCH];
@@ -171,6 +179,8 @@ int64_t region_misplaced(const struct region *r, int *where)
 		if (r->backend->where(status, pages, n) < 0)
 			return -EIO;
 		for (size_t i = 0; i < n; i++) {
+			if (status[i] == -ENOENT && ask_after_touch(r, pages[i], &status[i]) < 0)
+				return -EIO;
 			if (status[i] < 0)
 				return -EIO;
 			if (status[i] != r->node && wrong++ == 0)

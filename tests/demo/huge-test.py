@@ -71,6 +71,8 @@ class Hugepages(fwd.Scratch):
             self.assertEqual(total, 1)
 
     def test_eal_on_hugepages_is_counted_too(self):
+        if NAME == '1G' and fwd.free_pages().get(PAGE, 0) < 2:
+            self.skipTest('EAL takes the only free page of 1 GiB for its packets')
         _, tables = self.tables(EAL_ON_HUGEPAGES)
         self.check_arena(tables)
         for tag in ('mbuf', 'rings', 'eal'):

@@ -173,6 +173,7 @@ static void each_tag_gets_its_own_pages(void **state)
 	assert_int_equal(row.held_pages, 3);
 	assert_int_equal(row.shared_pages, 0);
 	assert_int_equal(hpm_window_touched(&row, 1, window, "nobody"), 0);
+	assert_int_equal(hpm_arena_misplaced(arena, NULL), 0); /* dropped entries hide no page */
 	hpm_window_destroy(window);
 	assert_int_equal(hpm_run_put(arena, lpm), 0);
 	assert_int_equal(hpm_run_put(arena, acl), 0);

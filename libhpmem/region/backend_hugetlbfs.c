@@ -24,8 +24,19 @@
 typedef const char *find_path_fn(long page_size);
 typedef int unlinked_fd_fn(long page_size);
 
-/* A hugetlbfs mount we may not write to, whatever its page size: the likeliest reason for none. */
-static bool find_forbidden(char *path, size_t size)
+/* Whether mount options say this page size; the kernel always shows pagesize=. */
+static bool has_size(const char *options, uint32_t shift)
+{
+	const char *at = strstr(options, "pagesize=");
+	char value[32];
+	uint64_t bytes;
+
+	return at != NULL && sscanf(at + strlen("pagesize="), "%31[^,]", value) == 1 &&
+	       size_parse(&bytes, value) == 0 && bytes == UINT64_C(1) << shift;
+}
+
+/* A hugetlbfs mount of this page size that we may not write to: the likeliest reason for none. */
+static bool find_forbidden(char *path, size_t size, uint32_t shift)
 {
 	char *mounts, *line, *rest = NULL;
 	bool found = false;
@@ -34,12 +45,12 @@ static bool find_forbidden(char *path, size_t size)
 		return false;
 	for (line = strtok_r(mounts, "\n", &rest); line && !found;
 		line = strtok_r(NULL, "\n", &rest)) {
-		char dir[256], type[32];
+		char dir[256], type[32], options[256];
 
-		if (sscanf(line, "%*s %255s %31s", dir, type) != 2 ||
-			strcmp(type, "hugetlbfs") != 0)
+		if (sscanf(line, "%*s %255s %31s %255s", dir, type, options) != 3 ||
+			strcmp(type, "hugetlbfs") != 0 || !has_size(options, shift))
 			continue;
-		found = access(dir, R_OK | W_OK | X_OK) != 0;
+		found = access(dir, R_OK | W_OK | X_OK) != 0 && errno == EACCES;
 		snprintf(path, size, "%s", dir);
 	}
 	free(mounts);
@@ -49,17 +60,16 @@ static bool find_forbidden(char *path, size_t size)
 static int no_mount(uint32_t shift, struct hpm_reason *why)
 {
 	char size[SIZE_TEXT_MAX], dir[256];
-	uint64_t mib = (UINT64_C(1) << shift) >> 20;
 
-	if (find_forbidden(dir, sizeof(dir)))
+	if (find_forbidden(dir, sizeof(dir), shift))
 		return fail(-EACCES, why,
 			"no permission on hugetlbfs mount '%.100s'; try: mount -o "
 			"remount,uid=%u,mode=0770 %.60s",
 			dir, (unsigned)getuid(), dir);
 	return fail(-ENOENT, why,
 		"no hugetlbfs mount of %s pages; try: mkdir -p /mnt/huge && mount -t hugetlbfs -o "
-		"pagesize=%" PRIu64 "M none /mnt/huge",
-		size_text(size, UINT64_C(1) << shift), mib);
+		"pagesize=%" PRIu64 "K none /mnt/huge",
+		size_text(size, UINT64_C(1) << shift), (UINT64_C(1) << shift) >> 10);
 }
 
 /* A mount may be smaller than the pool (its size= option); mmap would only say ENOMEM. */

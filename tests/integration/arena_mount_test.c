@@ -127,7 +127,7 @@ static void no_mount_is_enoent_with_the_line_that_makes_one(void **state)
 	assert_null(arena);
 	assert_string_equal(why.text, "no hugetlbfs mount of 2 MiB pages; try: mkdir -p /mnt/huge "
 				      "&& mount -t hugetlbfs -o "
-				      "pagesize=2M none /mnt/huge");
+				      "pagesize=2048K none /mnt/huge");
 }
 
 static void base_pages_need_no_mount(void **state)

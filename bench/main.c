@@ -211,5 +211,9 @@ int main(int argc, char **argv)
 		i++)
 		if (run_case(argc > 1 ? find(argv[i + 1]) : cases[i]) < 0)
 			return 3;
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		fputs("hpmem-bench: the result could not be written\n", stderr);
+		return 3;
+	}
 	return 0;
 }

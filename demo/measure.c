@@ -126,7 +126,7 @@ static int count_packets(struct accounts *a, struct forwarder *f, uint64_t n)
 	uint64_t give_up = now_ns() + UINT64_C(1000000000) * ONE_SECONDS;
 	int rc = 0;
 
-	for (uint64_t i = 0; i < n && rc == 0 && now_ns() < give_up; i++) {
+	for (uint64_t i = 0; i < n && rc == 0 && !stopped && now_ns() < give_up; i++) {
 		uint64_t in;
 
 		rc = accounts_open(a);
@@ -148,6 +148,8 @@ static int count_window(struct accounts *a, struct forwarder *f, uint64_t most, 
 		return rc;
 	*packets = forward(f, most, now_ns() + UINT64_C(1000000) * f->options->window_ms);
 	rc = accounts_close(a);
+	if (rc == 0 && stopped && *packets == 0)
+		return 0; /* stopped before it began: unknown, not 0 */
 	return rc < 0 ? rc : accounts_keep_window(a);
 }
 

@@ -77,7 +77,7 @@ void options_usage(FILE *to)
 	      "  --seed N               of rules, routes, flows and traffic (1)\n"
 	      "  --packets N            stop after N, warm-up not counted (0: on a signal, or\n"
 	      "                         when the capture ends; 2000000 with --generate)\n"
-	      "  --window MS            length of the window of page counts (100; 0: none)\n"
+	      "  --window MS            longest time of the window of page counts (100; 0: none)\n"
 	      "  --cir N                police sessions at N bytes/s (0: meter, never drop)\n"
 	      "  --json                 the summary as JSON\n"
 	      "  --turns                one round per line of standard input, then the summary\n"

@@ -38,6 +38,7 @@ POOL_BUDGET_KIB=${POOL_BUDGET_KIB:-}
 POOL_FILES=() # nr_hugepages files that were raised
 POOL_ADDED=() # by how many pages each
 MOUNTED=()    # directories that huge_mount made and mounted
+ARMED=        # at_exit_give_back was called
 HUGE_DIR=
 
 say() {
@@ -50,6 +51,7 @@ is_root() {
 
 give_back() {
 	local rc=0
+	hold_signals # a second Ctrl-C must not cut it short
 	mounts_restore || rc=1
 	pools_restore || rc=1
 	return $rc
@@ -57,9 +59,20 @@ give_back() {
 
 at_exit_give_back() {
 	trap give_back EXIT
+	ARMED=yes
+	arm_signals
+}
+
+arm_signals() {
+	[ -n "$ARMED" ] || return 0
 	trap 'exit 129' HUP
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
+}
+
+# Between taking something and writing down that it was taken.
+hold_signals() {
+	[ -z "$ARMED" ] || trap '' HUP INT TERM
 }
 
 # ---- packages
@@ -158,14 +171,17 @@ pool_budget() {
 pool_raise() {
 	local file=$1/nr_hugepages before after
 	POOL_GOT=0
+	hold_signals
 	read -r before <"$file"
-	echo $((before + $3)) 2>/dev/null >"$file" || return 0
+	echo $((before + $3)) 2>/dev/null >"$file"
 	read -r after <"$file"
-	[ "$after" -gt "$before" ] || return 0
-	POOL_GOT=$((after - before))
-	POOL_BUDGET_KIB=$((POOL_BUDGET_KIB - POOL_GOT * $2))
-	POOL_FILES+=("$file")
-	POOL_ADDED+=("$POOL_GOT")
+	if [ "$after" -gt "$before" ]; then
+		POOL_GOT=$((after - before))
+		POOL_BUDGET_KIB=$((POOL_BUDGET_KIB - POOL_GOT * $2))
+		POOL_FILES+=("$file")
+		POOL_ADDED+=("$POOL_GOT")
+	fi
+	arm_signals
 }
 
 # Shares the missing pages out over the nodes; what a node cannot give is asked of the next, and
@@ -257,12 +273,15 @@ huge_mount() {
 		return 1
 	fi
 	dir=$(mktemp -d "${TMPDIR:-/tmp}/hpm-huge.XXXXXX") || return 1
+	hold_signals
 	if ! mount -t hugetlbfs -o "pagesize=${1}K,mode=0770" none "$dir"; then
+		arm_signals
 		rmdir "$dir"
 		say "could not mount hugetlbfs for $1 KiB pages"
 		return 1
 	fi
 	MOUNTED+=("$dir")
+	arm_signals
 	# shellcheck disable=SC2034 # for the caller
 	HUGE_DIR=$dir
 }

@@ -76,7 +76,7 @@ def pages_text(row, key):
         return '-'
     known = [(n, int(size)) for size, n in row[key].items() if n is not None]
     parts = [f'{n} x {page_text(size)}' for n, size in sorted(known, reverse=True) if n]
-    return ' + '.join(parts[:2]) if parts else '-'
+    return ' + '.join(parts) if parts else '0' if known else '-'
 
 
 def reach_text(summary):
@@ -158,9 +158,6 @@ def main():
         for instance in instances:
             instance.process.kill()
             instance.process.wait()
-    if args.json:
-        with open(args.json, 'w', encoding='utf-8') as file:
-            json.dump([i.summary for i in instances], file, indent=1)
     print_table(instances)
     print('\n' + conclusion(*instances))
     if in_a_guest():
@@ -168,6 +165,12 @@ def main():
                          'the times say less than on bare metal; the page counts hold')
     for note in args.note:
         print(textwrap.fill(f'note: {note}', 80))
+    if args.json:
+        try:
+            with open(args.json, 'w', encoding='utf-8') as file:
+                json.dump([i.summary for i in instances], file, indent=1)
+        except OSError as error:
+            sys.exit(f'demo: {args.json}: {error.strerror}')
     return 0
 
 

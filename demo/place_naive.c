@@ -64,6 +64,11 @@ static bool merge_extents(extent_hooks_t *hooks, void *a, size_t a_bytes, void *
 	return false;
 }
 
+static uint32_t base_page_shift(void)
+{
+	return (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
+}
+
 static struct place_naive *naive(struct place *base)
 {
 	return container_of(base, struct place_naive, base);
@@ -138,7 +143,7 @@ static int open_objects(
 			opts.bytes += needs[i].count * needs[i].bytes;
 		}
 	opts.bytes += opts.bytes / 2 + EXTENTS_SLACK;
-	opts.page_shifts[0] = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
+	opts.page_shifts[0] = base_page_shift();
 	opts.reason = reason;
 	rc = hpm_arena_create(&p->arena, &opts);
 	if (rc == 0)
@@ -162,8 +167,8 @@ int place_naive_open(struct place **ret, const struct need needs[TABLES], struct
 		.dalloc = keep_extent,
 		.split = split_extent,
 		.merge = merge_extents};
-	rc = shelf_open(&p->shelf, needs, 1U << KIND_HEAP | 1U << KIND_CELLS,
-		(uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE)), reason);
+	rc = shelf_open(
+		&p->shelf, needs, 1U << KIND_HEAP | 1U << KIND_CELLS, base_page_shift(), reason);
 	if (rc == 0) {
 		rc = open_objects(p, needs, reason);
 		if (rc < 0) {

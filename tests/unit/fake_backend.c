@@ -283,3 +283,20 @@ struct hpm_arena *fake_arena(uint64_t pages, uint32_t page_shift)
 		abort();
 	return arena;
 }
+
+uint64_t fake_arena_used(struct hpm_arena *arena)
+{
+	struct hpm_arena_info info = {.size = sizeof(info)};
+
+	if (hpm_arena_info_read(arena, &info) < 0)
+		abort();
+	return info.used_bytes;
+}
+
+int fake_arena_end(struct hpm_arena *arena)
+{
+	uint64_t left = fake_arena_used(arena);
+
+	hpm_arena_destroy(arena);
+	return left == 0 && fake_is_clean() ? 0 : -1;
+}

@@ -88,4 +88,11 @@ bool fake_is_clean(void);
 /* fake_reset(), and an arena of so many pages of any size from 4 KiB up; aborts on failure. */
 struct hpm_arena *fake_arena(uint64_t pages, uint32_t page_shift);
 
+/* Bytes of an arena that are lent out. */
+uint64_t fake_arena_used(struct hpm_arena *arena);
+
+/* Destroys the arena, as a test's teardown: 0 when nothing was lent and nothing stayed mapped, else
+ * -1. */
+int fake_arena_end(struct hpm_arena *arena);
+
 #endif

@@ -72,6 +72,14 @@ static void bad_options_are_refused(void **state)
 	opts.lcores = 4097;
 	expect_refusal(-EINVAL, "counters have 1 to 4096 lcores, not 4097");
 	opts.lcores = 4;
+	opts.kind = 2;
+	expect_refusal(-EINVAL, "counters are replicated (0) or owned (1), not kind 2");
+	opts.kind = HPM_COUNTERS_OWNED;
+	expect_refusal(-EINVAL, "owned counters have one block: set lcores to 1, not 4");
+	opts.kind = HPM_COUNTERS_REPLICATED;
+	opts.fields = 9;
+	expect_refusal(-EINVAL, "counters have 1 to 8 fields, not 9");
+	opts.fields = 0;
 	opts.tag = "Stats";
 	expect_refusal(-EINVAL, "a tag is 1 to 31 of [a-z0-9_.-], not 'Stats'");
 	opts.tag = "stats";
@@ -173,6 +181,51 @@ static void memory_used_before_starts_at_zero_again(void **state)
 	hpm_counters_destroy(counters);
 }
 
+static void options_of_the_first_release_are_accepted(void **state)
+{
+	struct hpm_counters *counters;
+
+	opts.size = 48;
+	opts.kind = 77; /* past what that caller knows */
+	opts.fields = 77;
+	counters = create();
+	/* ten cells of eight bytes fill two lines */
+	assert_true(hpm_counters_block(counters, 1) - hpm_counters_block(counters, 0) == 16);
+	hpm_counters_destroy(counters);
+	opts.size = 47;
+	assert_int_equal(hpm_counters_create(&counters, &opts), -EINVAL);
+}
+
+static void owned_fields_lie_side_by_side_and_are_read_in_bulk(void **state)
+{
+	struct hpm_counters *counters;
+	uint64_t bytes = 0;
+	uint64_t out[4] = {9, 9, 9, 9};
+	uint64_t *cells;
+
+	opts.kind = HPM_COUNTERS_OWNED;
+	opts.lcores = 1;
+	opts.count = 1000;
+	opts.fields = 2;
+	opts.arena = NULL;
+	assert_int_equal(hpm_counters_plan(&bytes, &opts), 0);
+	opts.arena = arena;
+	counters = create();
+	assert_true(bytes == 16000 && used() == 16384); /* the arena rounds up to its units */
+	cells = hpm_counters_block(counters, 0);
+	assert_null(hpm_counters_block(counters, 1));
+	hpm_counter_add(&cells[998 * 2 + 1], 5);
+	hpm_counter_add(&cells[999 * 2], 1);
+	hpm_counter_add(&cells[999 * 2 + 1], 64);
+	assert_int_equal(hpm_counters_snapshot(counters, 1997, 4, out), -EINVAL);
+	assert_int_equal(hpm_counters_snapshot(counters, UINT64_MAX, 2, out), -EINVAL);
+	assert_true(out[0] == 9);
+	assert_int_equal(hpm_counters_snapshot(counters, 1997, 3, out), 0);
+	assert_true(out[0] == 5 && out[1] == 1 && out[2] == 64 && out[3] == 9);
+	assert_int_equal(hpm_counters_snapshot(counters, 2000, 0, out), 0);
+	hpm_counters_destroy(counters);
+}
+
 #define ADDS 200000
 
 static void *add_many(void *block)
@@ -218,6 +271,8 @@ int main(void)
 		ROW(a_cell_is_the_sum_of_all_lcores),
 		ROW(sums_wrap_around),
 		ROW(memory_used_before_starts_at_zero_again),
+		ROW(options_of_the_first_release_are_accepted),
+		ROW(owned_fields_lie_side_by_side_and_are_read_in_bulk),
 		ROW(reading_while_lcores_add_never_goes_back_and_ends_exact),
 	};
 #undef ROW

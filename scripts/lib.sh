@@ -16,6 +16,8 @@
 #   packages_of GROUP...          names from packages.txt, one a line
 #   packages_missing GROUP...     those of them that are not installed, one a line
 #   packages_install GROUP...     installs what is missing if it can; 1 when something is missing still
+#   guest_kernel DIR              DIR/boot/vmlinuz-* for emulated guests, from the package; 1 and a
+#                                 line that says why when there is none
 #
 #   pool_sizes                    page sizes of this kernel in KiB, largest first
 #   pool_free KIB                 free pages of one size, all nodes together; 0 without such a size
@@ -118,6 +120,31 @@ packages_install() {
 	say "could not install ${missing[*]}"
 	return 1
 }
+
+# The package that the metapackage stands for. Downloading needs no root, only package lists.
+guest_kernel_download() {
+	local package
+	package=$(apt-cache depends "$(packages_of guest-kernel)" 2>/dev/null |
+		awk '$1 == "Depends:" { print $2; exit }')
+	[ -n "$package" ] && (cd "$1" && apt-get download -qq "$package" </dev/null >/dev/null 2>&1)
+}
+
+# A subshell, so that its own trap removes what an interrupted download leaves.
+guest_kernel() (
+	[ -z "$(find "$1/boot" -name 'vmlinuz-*' 2>/dev/null)" ] || return 0
+	mkdir -p "$1" || return 1
+	new=$(mktemp -d "$1/new.XXXXXX") || return 1
+	trap 'rm -rf "$new"' EXIT
+	trap 'exit 143' HUP INT TERM
+	if ! guest_kernel_download "$new"; then
+		is_root && apt-get update -qq </dev/null >&2
+		guest_kernel_download "$new" || {
+			say "could not download a kernel for emulated guests"
+			return 1
+		}
+	fi
+	dpkg-deb --fsys-tarfile "$new"/*.deb | tar -xf - -C "$new" ./boot && mv "$new/boot" "$1/boot"
+)
 
 # ---- hugepage pools
 

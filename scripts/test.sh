@@ -7,7 +7,7 @@
 #
 #   scripts/test.sh [--quick] [--no-pool-check]
 #
-#   --quick          build/ only, without the sanitizers
+#   --quick          build/ only, without the sanitizers and the emulated machines
 #   --no-pool-check  other programs take hugepages meanwhile: do not compare the pools
 #
 # The last line reads `N passed, N failed, N skipped`; the exit status is 0 when none failed.
@@ -69,7 +69,8 @@ build_and_test() {
 		say "$dir: does not build, the whole log is $dir/test.log"
 		return 1
 	fi
-	$fixed_addresses meson test -C "$dir" --no-rebuild --print-errorlogs -t "$factor" </dev/null
+	$fixed_addresses meson test -C "$dir" --no-rebuild --print-errorlogs -t "$factor" \
+		${quick:+--no-suite guest} </dev/null
 }
 
 # A page that stays away is a page that somebody leaked.
@@ -89,6 +90,11 @@ hand_over() {
 }
 
 packages_install build dpdk tests || say "going on without them"
+if [ -z "$quick" ]; then
+	if ! { packages_install guest && guest_kernel build/guest; }; then
+		say "going on without emulated guests"
+	fi
+fi
 at_exit_give_back
 untouched=$(pool_table)
 pool_reserve 1048576 2 # first: only unfragmented memory has any

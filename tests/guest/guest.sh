@@ -48,6 +48,7 @@ done
 work=$(mktemp -d "${TMPDIR:-/tmp}/hpm-guest.XXXXXX") || exit 126
 qemu=
 # timeout(1) leads a process group of its own, which Ctrl-C does not reach.
+# shellcheck disable=SC2317 # called by the trap
 clean() {
 	[ -z "$qemu" ] || { kill "$qemu" 2>/dev/null && wait "$qemu" 2>/dev/null; }
 	rm -rf "$work"

@@ -25,6 +25,7 @@
 struct state {
 	struct hpm_arena *arena;
 	struct hpm_pool *pool;
+	struct hpm_lane *lane; /* of the contender that takes one */
 	void **objects;
 	uint32_t *order; /* of giving back */
 };
@@ -33,6 +34,7 @@ static void teardown(void *arg)
 {
 	struct state *s = arg;
 
+	hpm_lane_close(s->lane);
 	hpm_pool_destroy(s->pool);
 	hpm_arena_destroy(s->arena);
 	free(s->objects);
@@ -56,7 +58,8 @@ static int setup(void **ret, uint64_t n, struct hpm_reason *reason)
 	return 0;
 }
 
-static int setup_pool(void **ret, uint64_t n, uint32_t page_shift, struct hpm_reason *reason)
+static int setup_pool(
+	void **ret, uint64_t n, uint32_t page_shift, uint32_t lanes, struct hpm_reason *reason)
 {
 	struct hpm_arena_opts arena = HPM_ARENA_OPTS_INIT;
 	struct hpm_pool_opts pool = HPM_POOL_OPTS_INIT;
@@ -77,9 +80,12 @@ static int setup_pool(void **ret, uint64_t n, uint32_t page_shift, struct hpm_re
 		pool.count = n;
 		pool.object_bytes = OBJECT_BYTES;
 		pool.align = HPM_CACHE_LINE;
+		pool.lanes = lanes;
 		pool.reason = reason;
 		rc = hpm_pool_create(&s->pool, &pool);
 	}
+	if (rc == 0 && lanes > 0)
+		rc = hpm_lane_open(&s->lane, s->pool, reason);
 	if (rc < 0)
 		teardown(s);
 	return rc;
@@ -87,12 +93,17 @@ static int setup_pool(void **ret, uint64_t n, uint32_t page_shift, struct hpm_re
 
 static int setup_pool_base(void **ret, uint64_t n, struct hpm_reason *reason)
 {
-	return setup_pool(ret, n, 12, reason);
+	return setup_pool(ret, n, 12, 0, reason);
 }
 
 static int setup_pool_2m(void **ret, uint64_t n, struct hpm_reason *reason)
 {
-	return setup_pool(ret, n, 21, reason);
+	return setup_pool(ret, n, 21, 0, reason);
+}
+
+static int setup_lane_2m(void **ret, uint64_t n, struct hpm_reason *reason)
+{
+	return setup_pool(ret, n, 21, 1, reason);
 }
 
 /* One take and one give for each way, so that each contender's loop is its own. */
@@ -114,6 +125,16 @@ static void run_pool(void *arg, uint64_t n)
 			abort();
 }
 
+static void run_lane(void *arg, uint64_t n)
+{
+	struct state *s = arg;
+
+	TAKE(s, n, hpm_lane_get(s->lane));
+	for (uint64_t i = 0; i < n; i++)
+		if (hpm_lane_put(s->lane, s->objects[s->order[i]]) != 0)
+			abort();
+}
+
 static void run_malloc(void *arg, uint64_t n)
 {
 	struct state *s = arg;
@@ -131,6 +152,19 @@ static uint64_t pages_pool(void *arg, uint64_t n, uint32_t shift)
 	TAKE(s, n, hpm_pool_get(s->pool));
 	pages = bench_pages(s->objects, n, OBJECT_BYTES, shift);
 	return hpm_pool_put_bulk(s->pool, s->objects, (uint32_t)n) == 0 ? pages : UINT64_MAX;
+}
+
+static uint64_t pages_lane(void *arg, uint64_t n, uint32_t shift)
+{
+	struct state *s = arg;
+	uint64_t pages;
+
+	TAKE(s, n, hpm_lane_get(s->lane));
+	pages = bench_pages(s->objects, n, OBJECT_BYTES, shift);
+	for (uint64_t i = 0; i < n; i++)
+		if (hpm_lane_put(s->lane, s->objects[i]) != 0)
+			abort();
+	return pages;
 }
 
 static uint64_t pages_malloc(void *arg, uint64_t n, uint32_t shift)
@@ -175,6 +209,7 @@ static const struct contender contenders[] = {
 #endif
 	{"hpm_pool, base pages", setup_pool_base, run_pool, pages_pool, teardown},
 	{"hpm_pool, 2 MiB pages", setup_pool_2m, run_pool, pages_pool, teardown},
+	{"hpm_lane, 2 MiB pages", setup_lane_2m, run_lane, pages_lane, teardown},
 };
 
 const struct bench_case bench_case_pool = {.name = "pool",

@@ -10,6 +10,7 @@
 #include <hpm/base.h>
 #include <hpm/counters.h>
 #include <hpm/footprint.h>
+#include <hpm/lane.h>
 #include <hpm/pool.h>
 #include <hpm/run.h>
 #include <hpm/topo.h>

@@ -10,6 +10,9 @@
  *     arena   | bitmap (tag "hpm-meta") | object 0 | object 1 | ... | object count-1 |
  *                                         <stride>
  *
+ * One thread owns a pool, or many share it through lanes (hpm/lane.h); "owner thread" below reads
+ * "any thread" for a pool with opts.lanes > 0.
+ *
  * An object can be named by its pointer or by a 32-bit index, which is half as wide in a hash
  * table's entry.
  */
@@ -38,11 +41,17 @@ struct hpm_pool_opts {
 				      align. */
 	uint32_t align;            /**< Of each object: a power of two in [8, 4096]. */
 	struct hpm_reason *reason; /**< Filled on failure; may be NULL. Borrowed during the call. */
+	/**
+	 * Most lanes (hpm/lane.h) open at a time. 0: one thread owns the pool. Otherwise every call
+	 * below is for any thread, under a lock, and hpm/lane.h is the fast path.
+	 */
+	uint32_t lanes;
+	uint32_t lane_cap; /**< Objects a lane parks, [2, HPM_LANE_CAP_MAX]; 0: 256. */
 };
 
 #define HPM_POOL_OPTS_INIT                                                                         \
 	{                                                                                          \
-		sizeof(struct hpm_pool_opts), 0, 0, 0, 0, 8, 0                                     \
+		sizeof(struct hpm_pool_opts), 0, 0, 0, 0, 8, 0, 0, 0                               \
 	}
 
 /** What a pool is now. */
@@ -53,7 +62,10 @@ struct hpm_pool_info {
 	uint64_t stride_bytes; /**< Distance of neighbours. */
 	uint64_t meta_bytes;   /**< Bitmaps. */
 	uint32_t count;        /**< Objects there are. */
-	uint32_t live;         /**< Objects handed out. */
+	uint32_t live;         /**< Objects handed out, those parked in lanes not among them. */
+	uint32_t parked;       /**< Free objects in lanes. While others work: about so many. */
+	uint32_t lanes;        /**< Open. */
+	uint64_t double_puts;  /**< Found when lanes gave objects back. */
 };
 
 /**
@@ -122,6 +134,8 @@ HPM_API uint32_t hpm_pool_index(const struct hpm_pool *pool, const void *object)
 
 /**
  * Calls back for each live object, lowest first; the callback may put the object it is given.
+ *
+ * Objects parked in lanes are seen as live: flush them before.
  *
  * @param fn  returns 0 to go on; anything else ends the walk.
  * @return 0, or what @p fn returned.

@@ -2,43 +2,36 @@
 /*
  * Decides which object of a pool is handed out: the lowest free one. Two runs of the arena hold a
  * pool, the bitmap and the objects; only the control block below comes from malloc.
- * Invariant: live = objects whose bit is 0, and nothing is ever written into an object.
+ * Invariant: taken = objects whose bit is 0, and nothing is ever written into an object.
  */
 #include <hpm/pool.h>
 #include <hpm/run.h>
 
-#include "alloc/bitmap.h"
+#include "alloc/pool.h"
 #include "base/log.h"
 #include "base/opts.h"
 #include "base/units.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #define ALIGN_MIN 8
 #define ALIGN_MAX 4096
 
-struct hpm_pool {
-	/* every get and put */
-	struct bitmap free;
-	uint32_t live; /* <= count */
-	uint32_t count;
-	uint32_t stride_shift;   /* stride = odd << stride_shift */
-	uint64_t stride_inverse; /* odd * stride_inverse = 1 modulo 2^64 */
-	uint64_t stride;
-	char *base;
+#define LANE_CAP_MIN 2
 
-	/* set up only */
-	struct hpm_arena *arena;
-	void *meta;
-	uint64_t meta_bytes;
-	uint64_t object_bytes;
-};
+#define OPTS_FIRST_SIZE 56 /* as first published */
+#define INFO_FIRST_SIZE 48
+
+_Static_assert(offsetof(struct hpm_pool_opts, lanes) == OPTS_FIRST_SIZE &&
+		       offsetof(struct hpm_pool_info, parked) == INFO_FIRST_SIZE,
+	"what was published first never changes");
 
 static int check_opts(struct hpm_pool_opts *opts, const struct hpm_pool_opts *from)
 {
-	int rc = opts_copy(opts, sizeof(*opts), from, sizeof(*opts));
+	int rc = opts_copy(opts, sizeof(*opts), from, OPTS_FIRST_SIZE);
 
 	if (rc < 0)
 		return rc;
@@ -55,6 +48,11 @@ static int check_opts(struct hpm_pool_opts *opts, const struct hpm_pool_opts *fr
 		return fail(-EINVAL, opts->reason,
 			"objects align to a power of two in [%d, %d], not to %" PRIu32, ALIGN_MIN,
 			ALIGN_MAX, opts->align);
+	if (opts->lane_cap == 0)
+		opts->lane_cap = HPM_LANE_CAP_DEFAULT;
+	if (opts->lane_cap < LANE_CAP_MIN || opts->lane_cap > HPM_LANE_CAP_MAX)
+		return fail(-EINVAL, opts->reason, "a lane parks %d to %d objects, not %" PRIu32,
+			LANE_CAP_MIN, HPM_LANE_CAP_MAX, opts->lane_cap);
 	return 0;
 }
 
@@ -129,6 +127,10 @@ int hpm_pool_create(struct hpm_pool **ret, const struct hpm_pool_opts *from)
 		return rc;
 	}
 	bitmap_init(&pool->free, pool->meta, pool->count);
+	pool->lanes_max = opts.lanes;
+	pool->lane_cap = opts.lane_cap;
+	if (pool->lanes_max > 0)
+		pthread_mutex_init(&pool->lock, NULL);
 	*ret = pool;
 	return 0;
 }
@@ -137,44 +139,27 @@ void hpm_pool_destroy(struct hpm_pool *pool)
 {
 	if (pool == NULL)
 		return;
+	while (pool->open != NULL)
+		hpm_lane_close(pool->open);
+	if (pool->lanes_max > 0)
+		pthread_mutex_destroy(&pool->lock);
 	give_run(pool->arena, pool->base);
 	give_run(pool->arena, pool->meta);
 	free(pool);
 }
 
-static void *object_at(const struct hpm_pool *pool, uint32_t index)
-{
-	return pool->base + index * pool->stride;
-}
-
-/*
- * The index of an object, or something >= count: one multiplication instead of a division.
- *
- * With stride = odd << s, the product below has its lowest s bits 0 and is index << s exactly when
- * offset = index * stride modulo 2^64; other low bits end up on top and make the result larger
- * than any count, because measure() saw to it that count * stride < 2^63. So a result below count
- * proves that the pointer is that object's first byte, whatever pointer it was.
- */
-static uint64_t index_of(const struct hpm_pool *pool, const void *object)
-{
-	uint64_t offset = (uint64_t)(uintptr_t)object - (uint64_t)(uintptr_t)pool->base;
-	uint64_t product = offset * pool->stride_inverse;
-
-	return product >> pool->stride_shift | product << (-pool->stride_shift & 63);
-}
-
-void *hpm_pool_get(struct hpm_pool *pool)
+static void *get_locked(struct hpm_pool *pool)
 {
 	uint32_t index = bitmap_lowest(&pool->free);
 
 	if (index == BITMAP_NONE)
 		return NULL;
 	bitmap_take(&pool->free, index);
-	pool->live++;
+	pool->taken++;
 	return object_at(pool, index);
 }
 
-int hpm_pool_put(struct hpm_pool *pool, void *object)
+static int put_locked(struct hpm_pool *pool, void *object)
 {
 	uint64_t index = index_of(pool, object);
 
@@ -183,37 +168,66 @@ int hpm_pool_put(struct hpm_pool *pool, void *object)
 	if (bitmap_is_free(&pool->free, (uint32_t)index))
 		return -EALREADY;
 	bitmap_give(&pool->free, (uint32_t)index);
-	pool->live--;
+	pool->taken--;
 	return 0;
+}
+
+void *hpm_pool_get(struct hpm_pool *pool)
+{
+	void *object;
+
+	pool_lock(pool);
+	object = get_locked(pool);
+	pool_unlock(pool);
+	return object;
+}
+
+int hpm_pool_put(struct hpm_pool *pool, void *object)
+{
+	int rc;
+
+	pool_lock(pool);
+	rc = put_locked(pool, object);
+	pool_unlock(pool);
+	return rc;
 }
 
 int hpm_pool_get_bulk(struct hpm_pool *pool, void **objects, uint32_t n)
 {
-	if (n > pool->count - pool->live)
-		return -ENOENT;
-	for (uint32_t i = 0; i < n; i++)
-		objects[i] = hpm_pool_get(pool);
-	return 0;
+	int rc = -ENOENT;
+
+	pool_lock(pool);
+	if (n <= pool->count - pool->taken) {
+		for (uint32_t i = 0; i < n; i++)
+			objects[i] = get_locked(pool);
+		rc = 0;
+	}
+	pool_unlock(pool);
+	return rc;
 }
 
 /*
  * Marks on the way and takes the marks back at the first wrong pointer, so that one listed twice
- * is found without a second list. Nobody sees the state between: the pool has one owner.
+ * is found without a second list. Nobody sees the state between: the pool has one owner or is
+ * locked.
  */
 int hpm_pool_put_bulk(struct hpm_pool *pool, void *const *objects, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		int rc = hpm_pool_put(pool, objects[i]);
+	int rc = 0;
 
+	pool_lock(pool);
+	for (uint32_t i = 0; i < n; i++) {
+		rc = put_locked(pool, objects[i]);
 		if (rc == 0)
 			continue;
 		while (i-- > 0) {
 			bitmap_take(&pool->free, (uint32_t)index_of(pool, objects[i]));
-			pool->live++;
+			pool->taken++;
 		}
-		return rc;
+		break;
 	}
-	return 0;
+	pool_unlock(pool);
+	return rc;
 }
 
 void *hpm_pool_at(const struct hpm_pool *pool, uint32_t index)
@@ -228,27 +242,48 @@ uint32_t hpm_pool_index(const struct hpm_pool *pool, const void *object)
 	return index < pool->count ? (uint32_t)index : HPM_POOL_NONE;
 }
 
+static uint32_t next_taken(struct hpm_pool *pool, uint32_t from)
+{
+	uint32_t index;
+
+	pool_lock(pool);
+	index = bitmap_next_taken(&pool->free, from);
+	pool_unlock(pool);
+	return index;
+}
+
 int hpm_pool_walk(
 	struct hpm_pool *pool, int (*fn)(void *arg, uint32_t index, void *object), void *arg)
 {
-	uint32_t index = bitmap_next_taken(&pool->free, 0);
+	uint32_t index = next_taken(pool, 0);
 	int rc = 0;
 
 	while (index != BITMAP_NONE && rc == 0) {
 		rc = fn(arg, index, object_at(pool, index));
-		index = bitmap_next_taken(&pool->free, index + 1);
+		index = next_taken(pool, index + 1);
 	}
 	return rc;
 }
 
-int hpm_pool_info_read(const struct hpm_pool *pool, struct hpm_pool_info *info)
+/*
+ * Lanes that work meanwhile make the count of parked objects stale, and it may exceed `taken` when
+ * a lane parks between the two readings: never tell less than no live object.
+ */
+int hpm_pool_info_read(const struct hpm_pool *from, struct hpm_pool_info *info)
 {
+	struct hpm_pool *pool = (struct hpm_pool *)from; /* only its lock is written */
 	struct hpm_pool_info full = {.base = pool->base,
 		.object_bytes = pool->object_bytes,
 		.stride_bytes = pool->stride,
 		.meta_bytes = pool->meta_bytes,
-		.count = pool->count,
-		.live = pool->live};
+		.count = pool->count};
 
-	return opts_fill(info, &full, sizeof(full), sizeof(full));
+	pool_lock(pool);
+	full.lanes = pool->lanes;
+	full.double_puts = pool->double_puts;
+	for (const struct hpm_lane *lane = pool->open; lane != NULL; lane = lane->next)
+		full.parked += __atomic_load_n(&lane->n, __ATOMIC_RELAXED);
+	full.live = pool->taken > full.parked ? pool->taken - full.parked : 0;
+	pool_unlock(pool);
+	return opts_fill(info, &full, sizeof(full), INFO_FIRST_SIZE);
 }

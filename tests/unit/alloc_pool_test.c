@@ -147,6 +147,9 @@ static void opts_of_another_release_are_told_apart(void **state)
 	newer.unknown = 0;
 	assert_int_equal(hpm_pool_create(&pool, &newer.opts), 0);
 	hpm_pool_destroy(pool);
+	opts.size = 56; /* as first published, before lanes */
+	assert_int_equal(hpm_pool_create(&pool, &opts), 0);
+	hpm_pool_destroy(pool);
 	opts.size -= 8;
 	assert_int_equal(hpm_pool_create(&pool, &opts), -EINVAL);
 }

@@ -8,6 +8,7 @@
 
 #include <hpm/arena.h>
 #include <hpm/base.h>
+#include <hpm/compact.h>
 #include <hpm/counters.h>
 #include <hpm/footprint.h>
 #include <hpm/lane.h>

@@ -63,6 +63,19 @@ uint32_t bitmap_next_taken(const struct bitmap *b, uint32_t from)
 	return BITMAP_NONE;
 }
 
+uint32_t bitmap_prev_taken(const struct bitmap *b, uint32_t from)
+{
+	uint64_t mask = UINT64_MAX >> (63 - from % 64);
+
+	for (uint32_t i = from / 64 + 1; i-- > 0; mask = UINT64_MAX) {
+		uint64_t taken = ~b->level[0][i] & mask;
+
+		if (taken != 0)
+			return i * 64 + 63 - (uint32_t)__builtin_clzll(taken);
+	}
+	return BITMAP_NONE;
+}
+
 /* Whether a level is 0 after its last bit, and says of the one below what is true. */
 static bool check_level(const struct bitmap *b, uint32_t i, uint32_t bits)
 {

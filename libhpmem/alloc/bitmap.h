@@ -39,6 +39,9 @@ void bitmap_init(struct bitmap *b, void *memory, uint32_t bits);
 /* The lowest taken bit at or after `from`; BITMAP_NONE. Walks level 0 a word at a time. */
 uint32_t bitmap_next_taken(const struct bitmap *b, uint32_t from);
 
+/* The highest taken bit at or before `from` < bits; BITMAP_NONE. Walks as bitmap_next_taken(). */
+uint32_t bitmap_prev_taken(const struct bitmap *b, uint32_t from);
+
 /* Whether every upper level, `low` and the tail say what level 0 makes them say. For tests. */
 bool bitmap_check(const struct bitmap *b);
 

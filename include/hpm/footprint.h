@@ -28,7 +28,8 @@ struct hpm_footprint {
 };
 
 /**
- * Reads an arena's footprint, a row per tag, in order of first address.
+ * Reads an arena's footprint, a row per tag, in order of first address. In an arena with pages of
+ * several sizes a tag has a row for each size it lies in, in the order of the sizes.
  *
  * @param[out] rows  rows[n]; may be NULL when n is 0.
  * @param n          entries of @p rows.

@@ -315,7 +315,7 @@ static int mark(struct window_map *maps, size_t count, uint8_t tag, uintptr_t fr
 /* Marks an arena's runs in maps that cover it. */
 static int mark_runs(const struct draft *draft, struct hpm_arena *arena)
 {
-	uintptr_t base = (uintptr_t)arena->region.addr;
+	uintptr_t base = (uintptr_t)arena->base;
 	struct arena_run *runs;
 	size_t count;
 	int rc = arena_runs_copy(arena, &runs, &count);
@@ -325,8 +325,11 @@ static int mark_runs(const struct draft *draft, struct hpm_arena *arena)
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		uintptr_t from = base + (runs[i].first << arena->unit_shift);
 
-		rc = mark(draft->maps, draft->count, runs[i].tag, from,
-			from + (runs[i].units << arena->unit_shift));
+		uintptr_t to = from + (runs[i].units << arena->unit_shift);
+
+		/* one in pages that came since the survey is not watched */
+		if (covered(draft->maps, draft->count, from, to))
+			rc = mark(draft->maps, draft->count, runs[i].tag, from, to);
 	}
 	free(runs);
 	return rc;
@@ -379,7 +382,7 @@ static int watch(struct hpm_window *window, uintptr_t from, uint64_t bytes, stru
 int hpm_window_watch_arena(
 	struct hpm_window *window, struct hpm_arena *arena, struct hpm_reason *reason)
 {
-	return watch(window, (uintptr_t)arena->region.addr, arena->region.bytes, arena, reason);
+	return watch(window, (uintptr_t)arena->base, arena_span(arena, NULL, NULL), arena, reason);
 }
 
 int hpm_window_watch(

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Decides which of the caller's page sizes an arena gets: the first that can be had whole. Nothing
- * that is not on the list is ever tried, and which entry it was can be read back.
+ * Decides what an arena is allowed to be, and tells what it has become. Its pages come from
+ * pages.c, which runs it lends is decided in run.c.
  */
 #include "arena/arena.h"
 
+#include "arena/pages.h"
 #include "base/log.h"
 #include "base/opts.h"
 #include "base/units.h"
@@ -38,43 +39,6 @@ static int check_opts(struct hpm_arena_opts *opts, const struct hpm_arena_opts *
 	return 0;
 }
 
-/* Base pages come from a memfd whatever the source of huge pages. */
-static const struct region_backend *backend_for(
-	const struct region_backend *backend, uint32_t page_shift)
-{
-	bool base = UINT64_C(1) << (page_shift & 63) == (uint64_t)sysconf(_SC_PAGESIZE);
-
-	return base && backend == &backend_hugetlbfs ? &backend_memfd : backend;
-}
-
-/* Tries the list in order; the reason told is that of the first, what was really wanted. */
-static int acquire(
-	struct region *ret, const struct hpm_arena_opts *opts, const struct region_backend *backend)
-{
-	struct hpm_reason first = {""}, other;
-	int first_rc = 0;
-
-	for (int i = 0; i < HPM_PAGE_SIZES_MAX && opts->page_shifts[i] != 0; i++) {
-		struct region_request want = {.name = opts->name,
-			.bytes = opts->bytes,
-			.page_shift = opts->page_shifts[i],
-			.node = opts->node,
-			.backend = backend_for(backend, opts->page_shifts[i])};
-		int rc = region_acquire(ret, &want, i == 0 ? &first : &other);
-
-		if (rc == 0) {
-			if (i > 0)
-				log_msg(HPM_LOG_WARNING, "arena",
-					"'%s' fell back to page size 2^%u: %s", opts->name,
-					want.page_shift, first.text);
-			return 0;
-		}
-		if (i == 0)
-			first_rc = rc;
-	}
-	return fail(first_rc, opts->reason, "%s", first.text);
-}
-
 int arena_create_on(struct hpm_arena **ret, const struct hpm_arena_opts *from,
 	const struct region_backend *backend)
 {
@@ -90,17 +54,18 @@ int arena_create_on(struct hpm_arena **ret, const struct hpm_arena_opts *from,
 	arena = calloc(1, sizeof(*arena));
 	if (arena == NULL)
 		return fail(-ENOMEM, opts.reason, "arena '%s': out of memory", opts.name);
-	rc = acquire(&arena->region, &opts, backend);
+	snprintf(arena->name, sizeof(arena->name), "%s", opts.name);
+	arena->backend = backend;
+	arena->asked_page_shift = opts.page_shifts[0];
+	arena->unit_shift = shift_of((uint64_t)sysconf(_SC_PAGESIZE));
+	if (arena->unit_shift < UNIT_SHIFT)
+		arena->unit_shift = UNIT_SHIFT;
+	rc = pages_first(arena, &opts);
 	if (rc < 0) {
 		free(arena);
 		return rc;
 	}
 	reason_clear(opts.reason);
-	snprintf(arena->name, sizeof(arena->name), "%s", opts.name);
-	arena->asked_page_shift = opts.page_shifts[0];
-	arena->unit_shift = shift_of((uint64_t)sysconf(_SC_PAGESIZE));
-	if (arena->unit_shift < UNIT_SHIFT)
-		arena->unit_shift = UNIT_SHIFT;
 	pthread_mutex_init(&arena->lock, NULL);
 	*ret = arena;
 	return 0;
@@ -118,51 +83,82 @@ void hpm_arena_destroy(struct hpm_arena *arena)
 {
 	if (arena == NULL)
 		return;
-	region_release(&arena->region);
+	pages_give_back(arena);
 	pthread_mutex_destroy(&arena->lock);
 	free(arena->runs);
 	free(arena);
 }
 
-static uint64_t used_bytes(struct hpm_arena *arena)
+uint64_t arena_span(
+	struct hpm_arena *arena, struct region regions[ARENA_REGIONS], unsigned *n_regions)
+{
+	uint64_t bytes;
+
+	pthread_mutex_lock(&arena->lock);
+	bytes = arena_bytes(arena);
+	if (regions != NULL) {
+		memcpy(regions, arena->regions, sizeof(arena->regions));
+		*n_regions = arena->n_regions;
+	}
+	pthread_mutex_unlock(&arena->lock);
+	return bytes;
+}
+
+/* With the lock. */
+static uint64_t used_bytes(const struct hpm_arena *arena)
 {
 	uint64_t units = 0;
 
-	pthread_mutex_lock(&arena->lock);
 	for (size_t i = 0; i < arena->count; i++)
 		units += arena->runs[i].units;
-	pthread_mutex_unlock(&arena->lock);
 	return units << arena->unit_shift;
 }
 
 int hpm_arena_info_read(struct hpm_arena *arena, struct hpm_arena_info *info)
 {
-	const struct region *r = &arena->region;
-	struct hpm_arena_info full = {.base = r->addr,
-		.bytes = r->bytes,
-		.used_bytes = used_bytes(arena),
-		.pages = r->bytes >> r->page_shift,
+	const struct region *r = arena->regions;
+	struct hpm_arena_info full = {.base = arena->base,
 		.page_shift = r->page_shift,
 		.asked_page_shift = arena->asked_page_shift,
 		.unit_shift = arena->unit_shift,
 		.node = r->node,
 		.fd = r->fd};
 
+	pthread_mutex_lock(&arena->lock);
+	full.bytes = arena_bytes(arena);
+	full.used_bytes = used_bytes(arena);
+	for (unsigned i = 0; i < arena->n_regions; i++)
+		full.pages += r[i].bytes >> r[i].page_shift;
+	pthread_mutex_unlock(&arena->lock);
 	memcpy(full.name, arena->name, sizeof(full.name));
 	return opts_fill(info, &full, sizeof(full), sizeof(full));
 }
 
 int64_t hpm_arena_misplaced(const struct hpm_arena *arena, struct hpm_reason *reason)
 {
-	int where = -1;
-	int64_t wrong = region_misplaced(&arena->region, &where);
+	/* the lock is no part of what an arena is */
+	struct hpm_arena *locked = (struct hpm_arena *)(uintptr_t)arena;
+	struct region regions[ARENA_REGIONS];
+	int64_t sum = 0;
+	unsigned n;
+	int first = -1;
 
 	reason_clear(reason);
-	if (wrong < 0)
-		return fail(-EIO, reason, "arena '%s': the kernel does not say where its pages are",
-			arena->name);
-	if (wrong > 0)
+	arena_span(locked, regions, &n);
+	for (unsigned i = 0; i < n; i++) {
+		int where = -1;
+		int64_t wrong = region_misplaced(&regions[i], &where);
+
+		if (wrong < 0)
+			return fail(-EIO, reason,
+				"arena '%s': the kernel does not say where its pages are",
+				arena->name);
+		if (sum == 0)
+			first = where;
+		sum += wrong;
+	}
+	if (sum > 0)
 		fail(0, reason, "arena '%s': %lld pages are on node %d instead of %d", arena->name,
-			(long long)wrong, where, arena->region.node);
-	return wrong;
+			(long long)sum, first, regions[0].node);
+	return sum;
 }

@@ -32,13 +32,21 @@ static uint64_t align_up(uint64_t n, uint64_t pow2)
  * arena's base, so that any alignment holds. No sum overflows: all are addresses below 2^47 or
  * alignments below 2^62, in units of 4 KiB and more.
  */
-static uint64_t start_at(uint64_t from, uint64_t units, uint64_t align, uint64_t page)
+static uint64_t start_at(
+	const struct hpm_arena *arena, uint64_t from, uint64_t units, uint64_t align)
 {
-	uint64_t first = align_up(from, align);
+	uint64_t base = (uintptr_t)arena->base >> arena->unit_shift;
+	uint64_t first = align_up(base + from, align);
 
-	if (first / page != (first + units - 1) / page)
-		return align_up(from, align > page ? align : page);
-	return first;
+	for (;;) {
+		uint64_t page = UINT64_C(1)
+				<< (arena_page_shift(arena, first - base) - arena->unit_shift);
+
+		if (first % page == 0 || first / page == (first + units - 1) / page)
+			return first - base;
+		/* may lie in the next region, whose pages have another size */
+		first = align_up(first, align > page ? align : page);
+	}
 }
 
 /* What a gap that does not fit could give: all of it, or what is left after its first place. */
@@ -53,15 +61,13 @@ static uint64_t usable(uint64_t gap, uint64_t end, uint64_t first, uint64_t unit
 static bool find_place(
 	struct place *ret, const struct hpm_arena *arena, uint64_t units, uint64_t align)
 {
-	uint64_t page = UINT64_C(1) << (arena->region.page_shift - arena->unit_shift);
-	uint64_t base = (uintptr_t)arena->region.addr >> arena->unit_shift;
-	uint64_t total = arena->region.bytes >> arena->unit_shift;
+	uint64_t total = arena_bytes(arena) >> arena->unit_shift;
 	uint64_t gap = 0; /* start of the gap before run i */
 
 	ret->longest = 0;
 	for (size_t i = 0; i <= arena->count; i++) {
 		uint64_t end = i < arena->count ? arena->runs[i].first : total;
-		uint64_t first = start_at(base + gap, units, align, page) - base;
+		uint64_t first = start_at(arena, gap, units, align);
 
 		if (first + units <= end) {
 			ret->first = first;
@@ -98,7 +104,7 @@ static void zero_dirty(struct hpm_arena *arena, const struct arena_run *run)
 	uint64_t dirty_end = end < arena->clean ? end : arena->clean;
 
 	if (run->first < dirty_end)
-		memset(arena->region.addr + (run->first << arena->unit_shift), 0,
+		memset(arena->base + (run->first << arena->unit_shift), 0,
 			(dirty_end - run->first) << arena->unit_shift);
 	if (end > arena->clean)
 		arena->clean = end;
@@ -125,7 +131,7 @@ static int get_locked(void **ret, struct hpm_arena *arena, const struct arena_ru
 	arena->runs[place.index] = run;
 	arena->count++;
 	zero_dirty(arena, &run);
-	*ret = arena->region.addr + (run.first << arena->unit_shift);
+	*ret = arena->base + (run.first << arena->unit_shift);
 	return 0;
 }
 
@@ -179,9 +185,9 @@ static struct arena_run *find_run(struct hpm_arena *arena, uint64_t unit)
 
 static bool contains(const struct hpm_arena *arena, const void *addr)
 {
-	uintptr_t at = (uintptr_t)addr, base = (uintptr_t)arena->region.addr;
+	uintptr_t at = (uintptr_t)addr, base = (uintptr_t)arena->base;
 
-	return at >= base && at - base < arena->region.bytes;
+	return at >= base && at - base < arena->reserved_bytes;
 }
 
 int hpm_run_put(struct hpm_arena *arena, void *block)
@@ -192,7 +198,7 @@ int hpm_run_put(struct hpm_arena *arena, void *block)
 
 	if (!contains(arena, block))
 		return -EINVAL;
-	offset = (uint64_t)((char *)block - arena->region.addr);
+	offset = (uint64_t)((char *)block - arena->base);
 	pthread_mutex_lock(&arena->lock);
 	run = find_run(arena, offset >> arena->unit_shift);
 	if (run != NULL && run->first << arena->unit_shift == offset) {
@@ -214,8 +220,7 @@ const char *hpm_run_tag(struct hpm_arena *arena, const void *addr)
 	if (!contains(arena, addr))
 		return NULL;
 	pthread_mutex_lock(&arena->lock);
-	run = find_run(
-		arena, (uint64_t)((const char *)addr - arena->region.addr) >> arena->unit_shift);
+	run = find_run(arena, (uint64_t)((const char *)addr - arena->base) >> arena->unit_shift);
 	if (run != NULL)
 		tag = run->tag;
 	pthread_mutex_unlock(&arena->lock);

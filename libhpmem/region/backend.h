@@ -21,6 +21,14 @@ struct region_room {
 	uint64_t free_pages; /* a hint: promised pages are among them */
 };
 
+struct region_map {
+	void *addr;
+	uint64_t bytes;
+	int fd;
+	uint64_t offset; /* in the file */
+	uint32_t shift;
+};
+
 struct region_backend {
 	const char *name;
 
@@ -33,11 +41,16 @@ struct region_backend {
 
 	/* A file of `bytes` bytes in pages of 2^shift: its descriptor. Fills why on failure. */
 	int (*open)(uint32_t shift, uint64_t bytes, const char *name, struct hpm_reason *why);
+	/* Makes the file that long. Pages beyond go back, and what was reserved for them. */
+	int (*resize)(int fd, uint64_t bytes);
+	/* Addresses that nobody can use or get, aligned to 2^shift and at least to 2 MiB, the unit
+	 * of DPDK memsegs. */
+	int (*reserve)(void **ret, uint64_t bytes, uint32_t shift);
 	/*
-	 * Maps it shared and untouched, aligned to its pages of 2^shift and at least to 2 MiB, the
-	 * unit of DPDK memsegs. -ENOMEM: the whole pool is short.
+	 * Maps the file from an offset on, shared and untouched, over reserved addresses; on
+	 * failure they stay reserved. -ENOMEM: the whole pool is short.
 	 */
-	int (*map)(void **ret, int fd, uint64_t bytes, uint32_t shift);
+	int (*map)(const struct region_map *map);
 	/* Pages touched from now on come from this node or not at all. -EINVAL: not permitted. */
 	int (*bind)(void *addr, uint64_t bytes, int node);
 	/* Touches all pages for writing. -EFAULT: node or cgroup is short. -EINVAL: old kernel. */
@@ -50,7 +63,9 @@ struct region_backend {
 	 */
 	int (*where)(int *status, void **pages, size_t n);
 
+	/* Addresses are reserved again. */
 	void (*unmap)(void *addr, uint64_t bytes);
+	void (*unreserve)(void *addr, uint64_t bytes);
 	void (*close)(int fd);
 };
 
@@ -62,19 +77,23 @@ struct region_backend {
 int kernel_offers(uint32_t shift);
 int kernel_node(int *node);
 int kernel_room(struct region_room *ret, int node, uint32_t shift);
-int kernel_map(void **ret, int fd, uint64_t bytes, uint32_t shift);
+int kernel_resize(int fd, uint64_t bytes);
+int kernel_reserve(void **ret, uint64_t bytes, uint32_t shift);
+int kernel_map(const struct region_map *map);
 int kernel_bind(void *addr, uint64_t bytes, int node);
 int kernel_populate(void *addr, uint64_t bytes);
 int kernel_touch(void *page, uint32_t shift);
 int kernel_page_shift(uint32_t *ret, const void *addr);
 int kernel_where(int *status, void **pages, size_t n);
 void kernel_unmap(void *addr, uint64_t bytes);
+void kernel_unreserve(void *addr, uint64_t bytes);
 void kernel_close(int fd);
 
 #define KERNEL_STEPS                                                                               \
-	.offers = kernel_offers, .node = kernel_node, .room = kernel_room, .map = kernel_map,      \
+	.offers = kernel_offers, .node = kernel_node, .room = kernel_room,                         \
+	.resize = kernel_resize, .reserve = kernel_reserve, .map = kernel_map,                     \
 	.bind = kernel_bind, .populate = kernel_populate, .touch = kernel_touch,                   \
 	.page_shift = kernel_page_shift, .where = kernel_where, .unmap = kernel_unmap,             \
-	.close = kernel_close
+	.unreserve = kernel_unreserve, .close = kernel_close
 
 #endif

@@ -123,33 +123,52 @@ int kernel_room(struct region_room *ret, int node, uint32_t shift)
 	return kfile_read_u64(NULL, path, &ret->free_pages) < 0 ? -ENODATA : 0;
 }
 
-int kernel_map(void **ret, int fd, uint64_t bytes, uint32_t shift)
+int kernel_resize(int fd, uint64_t bytes)
+{
+	return ftruncate(fd, (off_t)bytes) == 0 ? 0 : -errno;
+}
+
+int kernel_reserve(void **ret, uint64_t bytes, uint32_t shift)
 {
 	uint64_t align = UINT64_C(1) << (shift > MIN_ALIGN_SHIFT ? shift : MIN_ALIGN_SHIFT);
 	char *span, *start;
-	void *map;
 
-	/* Addresses first, so that any alignment can be had; then the file over the aligned part.
-	 */
 	span = mmap(
 		NULL, bytes + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (span == MAP_FAILED)
 		return -errno;
 	start = (char *)(((uintptr_t)span + align - 1) & ~(align - 1));
-	map = mmap(start, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
-	if (map == MAP_FAILED) {
-		int rc = -errno;
-
-		munmap(span, bytes + align);
-		return rc;
-	}
 	if (start > span)
 		munmap(span, (size_t)(start - span));
 	munmap(start + bytes, (size_t)(span + align - start));
-	/* Base pages are asked for by name: shmem_enabled must not make others of them. */
-	if (shift == base_shift())
-		madvise(start, bytes, MADV_NOHUGEPAGE);
 	*ret = start;
+	return 0;
+}
+
+/*
+ * A failed MAP_FIXED leaves a hole that another thread's mmap may fill. So what can fail is tried
+ * elsewhere first: pages of a shared mapping are reserved for the file, and stay reserved.
+ */
+int kernel_map(const struct region_map *m)
+{
+	int prot = PROT_READ | PROT_WRITE;
+	void *probe = mmap(NULL, m->bytes, prot, MAP_SHARED, m->fd, (off_t)m->offset);
+
+	if (probe == MAP_FAILED)
+		return -errno;
+	if (mmap(m->addr, m->bytes, prot, MAP_SHARED | MAP_FIXED, m->fd, (off_t)m->offset) ==
+		MAP_FAILED) {
+		int rc = -errno;
+
+		munmap(probe, m->bytes);
+		mmap(m->addr, m->bytes, PROT_NONE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+		return rc;
+	}
+	munmap(probe, m->bytes);
+	/* Base pages are asked for by name: shmem_enabled must not make others of them. */
+	if (m->shift == base_shift())
+		madvise(m->addr, m->bytes, MADV_NOHUGEPAGE);
 	return 0;
 }
 
@@ -202,6 +221,12 @@ int kernel_where(int *status, void **pages, size_t n)
 }
 
 void kernel_unmap(void *addr, uint64_t bytes)
+{
+	mmap(addr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+		0);
+}
+
+void kernel_unreserve(void *addr, uint64_t bytes)
 {
 	munmap(addr, bytes);
 }

@@ -21,8 +21,7 @@
 
 #include <hpm/arena.h>
 
-#define ADDRESS_BITS 47  /* user addresses of x86-64 with four page-table levels */
-#define WHERE_BATCH  512 /* pages per move_pages call */
+#define WHERE_BATCH 512 /* pages per move_pages call */
 
 const struct region_backend *region_backend_of(int source)
 {
@@ -78,17 +77,21 @@ static int too_few(struct region *r, const char *name, struct hpm_reason *why)
 		(UINT64_C(1) << r->page_shift) >> 10);
 }
 
-static int map(struct region *r, const char *name, struct hpm_reason *why)
+static int map(struct region *r, void *at, const char *name, struct hpm_reason *why)
 {
-	void *addr;
-	int rc = r->backend->map(&addr, r->fd, r->bytes, r->page_shift);
+	struct region_map map = {.addr = at,
+		.bytes = r->bytes,
+		.fd = r->fd,
+		.offset = r->offset,
+		.shift = r->page_shift};
+	int rc = r->backend->map(&map);
 
 	if (rc == -ENOMEM)
 		return too_few(r, name, why);
 	if (rc < 0)
 		return fail(rc, why, "arena '%s': mmap of %" PRIu64 " bytes failed (errno %d)",
 			name, r->bytes, -rc);
-	r->addr = addr;
+	r->addr = at;
 	return 0;
 }
 
@@ -232,11 +235,27 @@ static int check(struct region *r, const struct region_request *want, struct hpm
 			"arena '%s': there is no node %d; see /sys/devices/system/node", want->name,
 			want->node);
 	if (!round_up(&r->bytes, want->bytes, UINT64_C(1) << r->page_shift) ||
-		r->bytes > (UINT64_C(1) << ADDRESS_BITS) - (UINT64_C(1) << 40))
+		r->bytes > REGION_BYTES_MAX)
 		return fail(-EOVERFLOW, why,
 			"arena '%s': %" PRIu64 " bytes exceed the address space", want->name,
 			want->bytes);
 	return 0;
+}
+
+/* Pages for a file that is open; on failure the region is released. */
+static int fill(struct region *r, void *at, const char *name, struct hpm_reason *why)
+{
+	int rc = map(r, at, name, why);
+
+	if (rc == 0)
+		rc = bind(r, name, why);
+	if (rc == 0)
+		rc = populate(r, name, why);
+	if (rc == 0)
+		rc = verify(r, name, why);
+	if (rc < 0)
+		region_release(r);
+	return rc;
 }
 
 int region_acquire(struct region *ret, const struct region_request *want, struct hpm_reason *why)
@@ -252,26 +271,35 @@ int region_acquire(struct region *ret, const struct region_request *want, struct
 	r.fd = r.backend->open(r.page_shift, r.bytes, want->name, why);
 	if (r.fd < 0)
 		return r.fd;
-	rc = map(&r, want->name, why);
+	rc = fill(&r, want->at, want->name, why);
 	if (rc == 0)
-		rc = bind(&r, want->name, why);
+		*ret = r;
+	return rc;
+}
+
+int region_extend(struct region *region, uint64_t bytes, const char *name, struct hpm_reason *why)
+{
+	struct region part = *region;
+	int rc = region->backend->resize(region->fd, region->bytes + bytes);
+
+	if (rc < 0)
+		return fail(rc, why, "arena '%s': cannot lengthen its file (errno %d)", name, -rc);
+	part.addr = NULL;
+	part.bytes = bytes;
+	part.offset = region->bytes;
+	rc = fill(&part, region->addr + region->bytes, name, why);
 	if (rc == 0)
-		rc = populate(&r, want->name, why);
-	if (rc == 0)
-		rc = verify(&r, want->name, why);
-	if (rc < 0) {
-		region_release(&r);
-		return rc;
-	}
-	*ret = r;
-	return 0;
+		region->bytes += bytes;
+	return rc;
 }
 
 void region_release(struct region *r)
 {
 	if (r->addr != NULL)
 		r->backend->unmap(r->addr, r->bytes);
-	if (r->fd >= 0)
+	if (r->fd >= 0 && r->offset != 0)
+		r->backend->resize(r->fd, r->offset);
+	else if (r->fd >= 0)
 		r->backend->close(r->fd);
 	r->addr = NULL;
 	r->fd = -1;

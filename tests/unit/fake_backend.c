@@ -18,8 +18,8 @@
 
 struct fake fake;
 
-static const char *const step_names[FAKE_STEPS] = {"offers", "node", "room", "open", "map", "bind",
-	"populate", "touch", "page_shift", "where"};
+static const char *const step_names[FAKE_STEPS] = {"offers", "node", "room", "open", "resize",
+	"reserve", "map", "bind", "populate", "touch", "page_shift", "where"};
 
 /* Each step begins here: 0, or the negative errno it is to fail with. */
 static int begin(enum fake_step step)
@@ -112,32 +112,65 @@ static bool host_is_short(uint32_t shift, uint64_t wanted)
 	return shift != 12 && free_pages < wanted + fake.promised;
 }
 
-static int map_file(void **ret, int fd, uint64_t bytes, uint32_t shift)
+static int resize(int fd, uint64_t bytes)
+{
+	if (fd < FIRST_FD)
+		abort();
+	return begin(FAKE_RESIZE);
+}
+
+static int reserve(void **ret, uint64_t bytes, uint32_t shift)
 {
 	uint64_t page = UINT64_C(1) << shift, align = page > MIN_ALIGN ? page : MIN_ALIGN;
-	struct fake_map *map = fake.maps;
-	int rc = begin(FAKE_MAP);
+	int rc = begin(FAKE_RESERVE);
 	char *span, *start;
 
 	if (rc < 0)
 		return rc;
-	if (fd < FIRST_FD || bytes % page != 0)
-		abort();
-	if (host_is_short(shift, bytes >> shift))
-		return -ENOMEM;
-	span = mmap(NULL, bytes + align, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	span = mmap(
+		NULL, bytes + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (span == MAP_FAILED)
-		abort();
+		return -ENOMEM;
 	start = (char *)(((uintptr_t)span + align - 1) & ~(align - 1));
 	if (start > span)
 		munmap(span, (size_t)(start - span));
 	munmap(start + bytes, (size_t)(span + align - start));
+	fake.reserved++;
+	*ret = start;
+	return 0;
+}
+
+static void put_over(void *addr, uint64_t bytes, int prot)
+{
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+
+	if (mmap(addr, bytes, prot, flags, -1, 0) == MAP_FAILED)
+		abort();
+}
+
+static int map_file(const struct region_map *want)
+{
+	uint64_t page = UINT64_C(1) << want->shift;
+	struct fake_map *map = fake.maps;
+	int rc = begin(FAKE_MAP);
+
+	if (rc < 0)
+		return rc;
+	if (want->fd < FIRST_FD || want->bytes % page != 0 || want->offset % page != 0)
+		abort();
+	if (host_is_short(want->shift, want->bytes >> want->shift))
+		return -ENOMEM;
+	if ((uintptr_t)want->addr % page != 0)
+		abort();
+	put_over(want->addr, want->bytes, PROT_READ | PROT_WRITE);
 	while (map->addr != NULL)
 		map++;
-	*map = (struct fake_map){.addr = start, .bytes = bytes, .shift = shift, .node = -1};
+	*map = (struct fake_map){.addr = want->addr,
+		.fd = want->fd,
+		.bytes = want->bytes,
+		.shift = want->shift,
+		.node = -1};
 	fake.mapped++;
-	*ret = start;
 	return 0;
 }
 
@@ -220,17 +253,34 @@ static int where(int *status, void **pages, size_t n)
 	return 0;
 }
 
-static void unmap(void *addr, uint64_t bytes)
+static void unmap_one(struct fake_map *map)
 {
-	struct fake_map *map = find_map(addr);
-
-	if (addr != map->addr || bytes != map->bytes)
-		abort();
 	if (map->taken != 0)
 		fake_pages(map->shift)->free[map->node] += map->taken;
-	munmap(addr, bytes);
+	put_over(map->addr, map->bytes, PROT_NONE);
 	map->addr = NULL;
 	fake.mapped--;
+}
+
+/* One mapping or several that adjoin, whole. */
+static void unmap(void *addr, uint64_t bytes)
+{
+	char *at = addr, *end = at + bytes;
+
+	while (at < end) {
+		struct fake_map *map = find_map(at);
+
+		if (at != map->addr || map->bytes > (uint64_t)(end - at))
+			abort();
+		at += map->bytes;
+		unmap_one(map);
+	}
+}
+
+static void unreserve(void *addr, uint64_t bytes)
+{
+	munmap(addr, bytes);
+	fake.reserved--;
 }
 
 static void close_file(int fd)
@@ -243,6 +293,8 @@ const struct region_backend fake_backend = {.name = "fake",
 	.node = node_of,
 	.room = room,
 	.open = open_file,
+	.resize = resize,
+	.reserve = reserve,
 	.map = map_file,
 	.bind = bind_to,
 	.populate = populate,
@@ -250,6 +302,7 @@ const struct region_backend fake_backend = {.name = "fake",
 	.page_shift = page_shift_of,
 	.where = where,
 	.unmap = unmap,
+	.unreserve = unreserve,
 	.close = close_file};
 
 void fake_reset(void)
@@ -265,7 +318,7 @@ bool fake_is_clean(void)
 	for (int i = 0; i < FAKE_MAPS; i++)
 		if (fake.maps[i].addr != NULL)
 			return false;
-	return fake.open == 0 && fake.mapped == 0;
+	return fake.open == 0 && fake.mapped == 0 && fake.reserved == 0;
 }
 
 struct hpm_arena *fake_arena(uint64_t pages, uint32_t page_shift)

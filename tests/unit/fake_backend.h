@@ -16,13 +16,15 @@
 
 #define FAKE_NODES 4
 #define FAKE_SIZES 4
-#define FAKE_MAPS  16
+#define FAKE_MAPS  64
 
 enum fake_step {
 	FAKE_OFFERS,
 	FAKE_NODE,
 	FAKE_ROOM,
 	FAKE_OPEN,
+	FAKE_RESIZE,
+	FAKE_RESERVE,
 	FAKE_MAP,
 	FAKE_BIND,
 	FAKE_POPULATE,
@@ -40,6 +42,7 @@ struct fake_pages { /* of one size */
 
 struct fake_map {
 	char *addr; /* NULL: the entry is not used */
+	int fd;
 	uint64_t bytes;
 	uint64_t taken; /* pages, from the front */
 	uint32_t shift;
@@ -68,8 +71,9 @@ struct fake {
 	/* what happened */
 	char trace[512]; /* the steps, by name, each followed by a blank */
 	int steps;
-	int open;   /* descriptors */
-	int mapped; /* mappings */
+	int open;     /* descriptors */
+	int mapped;   /* mappings */
+	int reserved; /* address ranges */
 	struct fake_map maps[FAKE_MAPS];
 };
 

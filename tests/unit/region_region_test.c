@@ -21,10 +21,24 @@ static struct hpm_reason why;
 /* Wants pages of 2 MiB on node 1 of a fresh machine, unless a test changes it. */
 static struct region_request want;
 
+static char *addresses; /* enough of them, reserved for good */
+
+static int reserve(void **state)
+{
+	void *span;
+
+	fake_reset();
+	if (fake_backend.reserve(&span, UINT64_C(4) << 30, 30) < 0)
+		return -1;
+	addresses = span;
+	return 0;
+}
+
 static int fresh(void **state)
 {
 	fake_reset();
-	want = (struct region_request){.name = "t",
+	want = (struct region_request){.at = addresses,
+		.name = "t",
 		.bytes = 3 * PAGE_2M,
 		.page_shift = 21,
 		.node = 1,
@@ -255,6 +269,31 @@ static void a_file_that_cannot_be_opened_passes_its_errno_on(void **state)
 	expect_failure(-ENOENT, "fake: cannot open 't'");
 }
 
+static void a_region_grows_in_its_own_file_or_stays_as_it_was(void **state)
+{
+	struct region region;
+
+	assert_int_equal(region_acquire(&region, &want, &why), 0);
+	fake.trace[0] = '\0';
+	assert_int_equal(region_extend(&region, 2 * PAGE_2M, "t", &why), 0);
+	assert_string_equal(fake.trace, "resize map bind populate page_shift where ");
+	assert_true(region.bytes == 5 * PAGE_2M);
+	assert_ptr_equal(region.addr, addresses);
+	assert_true(fake_pages(21)->free[1] == 3);
+	assert_int_equal(region_extend(&region, 4 * PAGE_2M, "t", &why), -ENOMEM);
+	assert_string_equal(why.text,
+		"arena 't': node 1 has 3 free pages of 2 MiB, wanted 4; try: echo 9 "
+		">/sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages");
+	assert_true(region.bytes == 5 * PAGE_2M);
+	assert_true(fake_pages(21)->free[1] == 3);
+	fake.fail_errno[FAKE_RESIZE] = EFBIG;
+	assert_int_equal(region_extend(&region, PAGE_2M, "t", &why), -EFBIG);
+	assert_int_equal(fake.open, 1);
+	region_release(&region);
+	assert_true(fake_is_clean());
+	assert_true(fake_pages(21)->free[1] == 8);
+}
+
 /* Acquires with the n-th step failing; whether so many steps were taken at all. */
 static bool fails_cleanly_at(int n, int error, bool old_kernel)
 {
@@ -318,9 +357,10 @@ int main(void)
 		ROW(page_sizes_the_machine_lacks_are_einval),
 		ROW(bytes_beyond_the_address_space_are_eoverflow),
 		ROW(a_file_that_cannot_be_opened_passes_its_errno_on),
+		ROW(a_region_grows_in_its_own_file_or_stays_as_it_was),
 		ROW(nothing_is_held_whichever_step_fails),
 	};
 #undef ROW
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, reserve, NULL);
 }

@@ -34,8 +34,8 @@ struct hpm_compact_opts {
 	struct hpm_pool *pool; /**< Borrowed; outlives the compaction. */
 	/**
 	 * Publishes an object's new address: every reference to @p from is to name @p to, with
-	 * release order, before it returns 0. Anything else: the object stays, and @p to is free
-	 * again.
+	 * release order, before it returns 0. From then on the old place is the compaction's.
+	 * Anything else: the object stays, and @p to is free again.
 	 *
 	 * It must check that its own reference still names @p from. An object that was put, but is
 	 * parked in a lane, is offered too: nobody refers to it, so it must not be moved.

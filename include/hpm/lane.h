@@ -11,8 +11,9 @@
  *     thread B   hpm_lane | n cap ... | slot 0 .. n-1 |  /  -> the pool's bitmap
  *
  * A foreign pointer is refused at once. A double put is found when the object goes back to the
- * bitmap: it is logged, counted in hpm_pool_info.double_puts, and the object stays free once; until
- * then it may have been handed out twice.
+ * bitmap and is free there already: it is logged and counted in hpm_pool_info.double_puts. Until
+ * then both may have been handed out, and if the first was got again meanwhile, it is not found; a
+ * pool without lanes finds every one at once.
  *
  * Objects in lanes are parked: not live, and of no use to other threads until hpm_lane_flush() or
  * hpm_lane_close(). They are at most lanes x lane_cap; give a pool that many objects more.
@@ -50,7 +51,7 @@ struct hpm_lane {
  * Opens a lane for the calling thread, an lcore or any other.
  *
  * @param[out] ret owned by the caller, release with hpm_lane_close(). Lies in the pool's arena
- * under HPM_POOL_META_TAG.
+ * under HPM_POOL_META_TAG. hpm_pool_destroy() closes what is still open.
  * @param pool     created with opts.lanes > 0; outlives the lane.
  * @return 0, -EINVAL (a pool without lanes), -ENOSPC (opts.lanes are open), -ENOMEM (arena too
  *   full).

@@ -65,7 +65,7 @@ struct hpm_pool_info {
 	uint32_t live;         /**< Objects handed out, those parked in lanes not among them. */
 	uint32_t parked;       /**< Free objects in lanes. While others work: about so many. */
 	uint32_t lanes;        /**< Open. */
-	uint64_t double_puts;  /**< Found when lanes gave objects back. */
+	uint64_t double_puts;  /**< Found when lanes or a compaction gave objects back. */
 };
 
 /**

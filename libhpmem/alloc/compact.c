@@ -60,9 +60,14 @@ static bool free_old(struct hpm_compact *c)
 	if (c->opts.passed != NULL && c->opts.passed(c->opts.arg, c->token) == 0)
 		return false;
 	pool_lock(pool);
-	for (uint32_t i = 0; i < c->waiting; i++)
+	for (uint32_t i = 0; i < c->waiting; i++) {
+		if (bitmap_is_free(&pool->free, c->old[i])) {
+			pool->double_puts++; /* the application has put it, which was not its own */
+			continue;
+		}
 		bitmap_give(&pool->free, c->old[i]);
-	pool->taken -= c->waiting;
+		pool->taken--;
+	}
 	pool_unlock(pool);
 	c->waiting = 0;
 	return true;

@@ -222,6 +222,23 @@ static void old_places_are_free_only_when_readers_let_go(void **state)
 	assert_ptr_equal(hpm_pool_get(pool), old);
 }
 
+static void an_old_place_that_was_put_is_counted_and_free_once(void **state)
+{
+	struct hpm_pool_info now = {.size = sizeof(now)};
+	struct object *old = refs[999];
+
+	churn(10);
+	opts.start = start;
+	opts.passed = passed;
+	create();
+	assert_int_equal(hpm_compact_step(compact, 1), 1);
+	assert_int_equal(hpm_pool_put(pool, old), 0);
+	step_to_the_end(16);
+	check_objects(100);
+	assert_int_equal(hpm_pool_info_read(pool, &now), 0);
+	assert_true(now.double_puts == 1);
+}
+
 static void objects_parked_in_lanes_are_not_moved(void **state)
 {
 	struct hpm_lane *lane = NULL;
@@ -337,6 +354,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_may_not_move_stays, begin, finish),
 		cmocka_unit_test_setup_teardown(
 			old_places_are_free_only_when_readers_let_go, begin, finish),
+		cmocka_unit_test_setup_teardown(
+			an_old_place_that_was_put_is_counted_and_free_once, begin, finish),
 		cmocka_unit_test_setup_teardown(
 			objects_parked_in_lanes_are_not_moved, begin, finish),
 		cmocka_unit_test_setup_teardown(what_makes_no_compaction_is_refused, begin, finish),

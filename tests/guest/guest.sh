@@ -50,6 +50,7 @@ qemu=
 # timeout(1) leads a process group of its own, which Ctrl-C does not reach.
 # shellcheck disable=SC2317 # called by the trap
 clean() {
+	trap '' HUP INT TERM # a second signal must not cut it short
 	[ -z "$qemu" ] || { kill "$qemu" 2>/dev/null && wait "$qemu" 2>/dev/null; }
 	rm -rf "$work"
 }

@@ -180,7 +180,7 @@ def main():
     if not list(Path(kernel_dir).glob('boot/vmlinuz-*')):
         lacking.append(f'a kernel in {kernel_dir}')
     if lacking:
-        print(f'skipped: no {", no ".join(lacking)}; scripts/test.sh installs them as root',
+        print(f'skipped: lacking {", ".join(lacking)}; scripts/test.sh installs them as root',
               file=sys.stderr)
         return SKIPPED
     for number in (signal.SIGTERM, signal.SIGHUP):

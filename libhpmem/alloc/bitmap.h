@@ -81,6 +81,29 @@ static inline void bitmap_take(struct bitmap *b, uint32_t index)
 	}
 }
 
+/*
+ * Takes up to n of the lowest free bits, all in one word: their mask, bit i for index *first + i. 0
+ * when there is none; n >= 1.
+ */
+static inline uint64_t bitmap_take_some(struct bitmap *b, uint32_t *first, uint32_t n)
+{
+	uint32_t lowest = bitmap_lowest(b), at = lowest / 64;
+	uint64_t word, rest;
+
+	if (lowest == BITMAP_NONE)
+		return 0;
+	word = rest = b->level[0][at];
+	for (uint32_t i = 0; i < n && rest != 0; i++)
+		rest &= rest - 1;
+	*first = at * 64;
+	b->level[0][at] = rest;
+	for (uint32_t i = 1; rest == 0 && i < b->levels; i++, at /= 64) {
+		b->level[i][at / 64] &= ~(UINT64_C(1) << (at % 64));
+		rest = b->level[i][at / 64];
+	}
+	return word ^ b->level[0][lowest / 64];
+}
+
 /* Gives a bit back that is taken. */
 static inline void bitmap_give(struct bitmap *b, uint32_t index)
 {

@@ -20,52 +20,38 @@ static uint32_t half(const struct hpm_lane *lane)
 	return lane->cap / 2;
 }
 
-/* Takes up to n objects, lowest first; how many there were. */
-static uint32_t take_lowest(struct hpm_pool *pool, void **slots, uint32_t n)
+/* Takes n objects that are there, and stacks them so that the lowest address is on top. */
+static void take_lowest(struct hpm_pool *pool, void **slots, uint32_t n)
 {
-	uint32_t got = 0;
+	pool->taken += n;
+	while (n > 0) {
+		uint32_t first = 0;
+		uint64_t mask = bitmap_take_some(&pool->free, &first, n);
 
-	while (got < n) {
-		uint32_t index = bitmap_lowest(&pool->free);
-
-		if (index == BITMAP_NONE)
-			break;
-		bitmap_take(&pool->free, index);
-		slots[got++] = object_at(pool, index);
-	}
-	pool->taken += got;
-	return got;
-}
-
-static void reverse(void **slots, uint32_t n)
-{
-	for (uint32_t i = 0; i < n / 2; i++) {
-		void *swap = slots[i];
-
-		slots[i] = slots[n - 1 - i];
-		slots[n - 1 - i] = swap;
+		for (; mask != 0; mask &= mask - 1)
+			slots[--n] = object_at(pool, first + (uint32_t)__builtin_ctzll(mask));
 	}
 }
 
 int hpm_lane_fill(struct hpm_lane *lane, uint32_t want)
 {
 	struct hpm_pool *pool = lane->pool;
-	uint32_t goal = want > half(lane) ? want : half(lane), got;
+	uint32_t goal = want > half(lane) ? want : half(lane), free, more;
 
 	if (want > lane->cap)
 		return -EINVAL;
 	if (lane->n >= want)
 		return 0;
 	pthread_mutex_lock(&pool->lock);
-	if (pool->count - pool->taken < want - lane->n) {
+	free = pool->count - pool->taken;
+	if (free < want - lane->n) {
 		pthread_mutex_unlock(&pool->lock);
 		return -ENOENT;
 	}
-	got = take_lowest(pool, lane->slots + lane->n, goal - lane->n);
+	more = free < goal - lane->n ? free : goal - lane->n;
+	take_lowest(pool, lane->slots + lane->n, more);
 	pthread_mutex_unlock(&pool->lock);
-	/* the stack's top is got first, and shall be the lowest address */
-	reverse(lane->slots + lane->n, got);
-	hpm_lane_set_n_(lane, lane->n + got);
+	hpm_lane_set_n_(lane, lane->n + more);
 	return 0;
 }
 

@@ -119,6 +119,31 @@ static uint32_t model_next_taken(const bool *is_free, uint32_t bits, uint32_t fr
 	return BITMAP_NONE;
 }
 
+static uint32_t model_prev_taken(const bool *is_free, uint32_t from)
+{
+	for (uint32_t i = from + 1; i-- > 0;)
+		if (!is_free[i])
+			return i;
+	return BITMAP_NONE;
+}
+
+/* The lowest free bits that share a word, n of them if there are so many. */
+static void step_some(bool *is_free, uint32_t bits, uint32_t n)
+{
+	uint32_t lowest = model_lowest(is_free, bits), first = 0, taken = 0;
+	uint64_t mask = bitmap_take_some(&b, &first, n), expected = 0;
+
+	for (uint32_t i = lowest; i < bits && i / 64 == lowest / 64 && taken < n; i++)
+		if (is_free[i]) {
+			expected |= UINT64_C(1) << (i % 64);
+			is_free[i] = false;
+			taken++;
+		}
+	assert_true(mask == expected);
+	if (mask != 0)
+		assert_int_equal(first, lowest / 64 * 64);
+}
+
 /* Takes the lowest `bias` times in 8, else flips a random bit; so the map is full now and then. */
 static void step(bool *is_free, uint32_t bits, uint32_t r, uint32_t bias)
 {
@@ -136,8 +161,11 @@ static void step(bool *is_free, uint32_t bits, uint32_t r, uint32_t bias)
 	else
 		bitmap_give(&b, at);
 	is_free[at] = !is_free[at];
-	if (r % 64 == 0)
+	if (r % 64 == 0) {
 		assert_int_equal(bitmap_next_taken(&b, at), model_next_taken(is_free, bits, at));
+		assert_int_equal(bitmap_prev_taken(&b, at), model_prev_taken(is_free, at));
+		step_some(is_free, bits, r / 64 % 70 + 1);
+	}
 }
 
 static void random_steps_do_what_an_array_of_bools_does(void **state)

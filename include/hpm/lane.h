@@ -36,7 +36,7 @@ extern "C" {
 struct hpm_lane {
 	uint32_t n;   /* slots [0, n) hold free objects */
 	uint32_t cap; /* n <= cap */
-	/* whether a pointer is the pool's: see index_of() in alloc/pool.h */
+	/* whether a pointer is the pool's: see hpm_stride_index_() */
 	uint64_t base;
 	uint64_t stride_inverse;
 	uint32_t stride_shift;
@@ -83,13 +83,27 @@ static inline void hpm_lane_set_n_(struct hpm_lane *lane, uint32_t n)
 	__atomic_store_n(&lane->n, n, __ATOMIC_RELAXED);
 }
 
+/**
+ * The index of an object, or something >= count: one multiplication instead of a division.
+ * Internal.
+ *
+ * With stride = odd << s and odd * inverse = 1 modulo 2^64, the product below has its lowest s bits
+ * 0 and is index << s exactly when offset = index * stride modulo 2^64; other low bits end up on
+ * top and make the result larger than any count, because count * stride < 2^63. So a result below
+ * count proves that the pointer is that object's first byte, whatever pointer it was.
+ */
+static inline uint64_t hpm_stride_index_(uint64_t offset, uint64_t inverse, uint32_t s)
+{
+	uint64_t product = offset * inverse;
+
+	return product >> s | product << (-s & 63);
+}
+
 /** Whether a pointer is the first byte of one of the pool's objects. Internal. */
 static inline int hpm_lane_owns_(const struct hpm_lane *lane, const void *object)
 {
-	uint64_t product = ((uint64_t)(uintptr_t)object - lane->base) * lane->stride_inverse;
-
-	return (product >> lane->stride_shift | product << (-lane->stride_shift & 63)) <
-	       lane->count;
+	return hpm_stride_index_((uint64_t)(uintptr_t)object - lane->base, lane->stride_inverse,
+		       lane->stride_shift) < lane->count;
 }
 
 /**

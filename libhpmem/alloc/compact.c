@@ -16,7 +16,6 @@
 #include <string.h>
 
 struct hpm_compact {
-	struct hpm_pool *pool;
 	struct hpm_compact_opts opts;
 	uint32_t cursor; /* taken bits below it are still to be looked at */
 	uint64_t moved, refused;
@@ -42,7 +41,6 @@ int hpm_compact_create(struct hpm_compact **ret, const struct hpm_compact_opts *
 	compact = calloc(1, sizeof(*compact));
 	if (compact == NULL)
 		return fail(-ENOMEM, opts.reason, "out of memory for a compaction");
-	compact->pool = opts.pool;
 	compact->opts = opts;
 	compact->opts.reason = NULL; /* borrowed for this call only */
 	compact->cursor = opts.pool->count;
@@ -53,21 +51,16 @@ int hpm_compact_create(struct hpm_compact **ret, const struct hpm_compact_opts *
 /* Whether no old place is left that a reader may hold. */
 static bool free_old(struct hpm_compact *c)
 {
-	struct hpm_pool *pool = c->pool;
+	struct hpm_pool *pool = c->opts.pool;
 
 	if (c->waiting == 0)
 		return true;
 	if (c->opts.passed != NULL && c->opts.passed(c->opts.arg, c->token) == 0)
 		return false;
 	pool_lock(pool);
-	for (uint32_t i = 0; i < c->waiting; i++) {
-		if (bitmap_is_free(&pool->free, c->old[i])) {
-			pool->double_puts++; /* the application has put it, which was not its own */
-			continue;
-		}
-		bitmap_give(&pool->free, c->old[i]);
-		pool->taken--;
-	}
+	for (uint32_t i = 0; i < c->waiting;
+		i++) /* free: the application put what is not its own */
+		pool->double_puts += !give_index(pool, c->old[i]);
 	pool_unlock(pool);
 	c->waiting = 0;
 	return true;
@@ -76,15 +69,14 @@ static bool free_old(struct hpm_compact *c)
 /* The next object and the place it goes to, which is taken then; false when there is none. */
 static bool choose(struct hpm_compact *c, uint32_t *from, uint32_t *to)
 {
-	struct hpm_pool *pool = c->pool;
+	struct hpm_pool *pool = c->opts.pool;
 	bool found = false;
 
 	pool_lock(pool);
 	*to = bitmap_lowest(&pool->free);
 	*from = c->cursor == 0 ? BITMAP_NONE : bitmap_prev_taken(&pool->free, c->cursor - 1);
 	if (*to != BITMAP_NONE && *from != BITMAP_NONE && *to < *from) {
-		bitmap_take(&pool->free, *to);
-		pool->taken++;
+		take_index(pool, *to);
 		found = true;
 	}
 	pool_unlock(pool);
@@ -93,7 +85,7 @@ static bool choose(struct hpm_compact *c, uint32_t *from, uint32_t *to)
 
 static void move_one(struct hpm_compact *c, uint32_t from, uint32_t to)
 {
-	struct hpm_pool *pool = c->pool;
+	struct hpm_pool *pool = c->opts.pool;
 
 	c->cursor = from;
 	memcpy(object_at(pool, to), object_at(pool, from), pool->object_bytes);
@@ -103,8 +95,7 @@ static void move_one(struct hpm_compact *c, uint32_t from, uint32_t to)
 		return;
 	}
 	pool_lock(pool);
-	bitmap_give(&pool->free, to);
-	pool->taken--;
+	pool->double_puts += !give_index(pool, to);
 	pool_unlock(pool);
 	c->refused++;
 }
@@ -119,20 +110,20 @@ int hpm_compact_step(struct hpm_compact *c, uint32_t objects)
 		return 1;
 	for (uint32_t i = 0; i < objects; i++) {
 		if (!choose(c, &from, &to)) {
-			c->cursor = c->pool->count; /* the next step begins a new pass */
+			c->cursor = c->opts.pool->count; /* the next step begins a new pass */
 			break;
 		}
 		move_one(c, from, to);
 	}
 	if (c->waiting == 0)
-		return c->cursor == c->pool->count ? 0 : 1;
+		return c->cursor == c->opts.pool->count ? 0 : 1;
 	c->token = c->opts.start != NULL ? c->opts.start(c->opts.arg) : 0;
 	return 1;
 }
 
 int hpm_compact_info_read(const struct hpm_compact *c, struct hpm_compact_info *info)
 {
-	struct hpm_pool *pool = c->pool;
+	struct hpm_pool *pool = c->opts.pool;
 	struct hpm_compact_info full = {
 		.moved = c->moved, .refused = c->refused, .waiting = c->waiting};
 	uint32_t last;

@@ -6,6 +6,7 @@
 #include <hpm/counters.h>
 #include <hpm/run.h>
 
+#include "alloc/give_run.h"
 #include "base/log.h"
 #include "base/opts.h"
 #include "base/units.h"
@@ -113,9 +114,7 @@ void hpm_counters_destroy(struct hpm_counters *counters)
 {
 	if (counters == NULL)
 		return;
-	if (hpm_run_put(counters->arena, counters->cells) < 0)
-		log_msg(HPM_LOG_ERR, "alloc", "the arena of counters no longer knows their run %p",
-			(void *)counters->cells);
+	give_run(counters->arena, counters->cells, "counters");
 	free(counters);
 }
 

@@ -8,6 +8,7 @@
 #include <hpm/lane.h>
 #include <hpm/run.h>
 
+#include "alloc/give_run.h"
 #include "alloc/pool.h"
 #include "base/log.h"
 
@@ -62,16 +63,8 @@ static uint32_t give(struct hpm_lane *lane, uint32_t n)
 	uint32_t twice = 0;
 
 	pthread_mutex_lock(&pool->lock);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t index = (uint32_t)index_of(pool, lane->slots[i]);
-
-		if (bitmap_is_free(&pool->free, index)) {
-			twice++;
-			continue;
-		}
-		bitmap_give(&pool->free, index);
-		pool->taken--;
-	}
+	for (uint32_t i = 0; i < n; i++)
+		twice += !give_index(pool, (uint32_t)index_of(pool, lane->slots[i]));
 	pool->double_puts += twice;
 	pthread_mutex_unlock(&pool->lock);
 	memmove(lane->slots, lane->slots + n, (lane->n - n) * sizeof(*lane->slots));
@@ -117,13 +110,6 @@ static int enter(struct hpm_pool *pool, struct hpm_lane *lane)
 	return rc;
 }
 
-static void give_memory(struct hpm_pool *pool, struct hpm_lane *lane)
-{
-	if (hpm_run_put(pool->arena, lane) < 0)
-		log_msg(HPM_LOG_ERR, "alloc", "the arena of a pool no longer knows its lane %p",
-			(void *)lane);
-}
-
 int hpm_lane_open(struct hpm_lane **ret, struct hpm_pool *pool, struct hpm_reason *reason)
 {
 	struct hpm_lane *lane;
@@ -148,7 +134,7 @@ int hpm_lane_open(struct hpm_lane **ret, struct hpm_pool *pool, struct hpm_reaso
 		.pool = pool};
 	rc = enter(pool, lane);
 	if (rc < 0) {
-		give_memory(pool, lane);
+		give_run(pool->arena, lane, "a lane");
 		return fail(rc, reason,
 			"all %u lanes of the pool are open; close one or create the pool with more",
 			pool->lanes_max);
@@ -172,5 +158,5 @@ void hpm_lane_close(struct hpm_lane *lane)
 	*link = lane->next;
 	pool->lanes--;
 	pthread_mutex_unlock(&pool->lock);
-	give_memory(pool, lane);
+	give_run(pool->arena, lane, "a lane");
 }

@@ -7,6 +7,7 @@
 #include <hpm/pool.h>
 #include <hpm/run.h>
 
+#include "alloc/give_run.h"
 #include "alloc/pool.h"
 #include "base/log.h"
 #include "base/opts.h"
@@ -82,13 +83,6 @@ static int measure(struct hpm_pool *pool, uint64_t *ret, const struct hpm_pool_o
 	return 0;
 }
 
-static void give_run(struct hpm_arena *arena, void *block)
-{
-	if (hpm_run_put(arena, block) < 0)
-		log_msg(HPM_LOG_ERR, "alloc", "the arena of a pool no longer knows its run %p",
-			block);
-}
-
 static int take_runs(struct hpm_pool *pool, const struct hpm_pool_opts *opts, uint64_t bytes)
 {
 	void *base;
@@ -99,7 +93,7 @@ static int take_runs(struct hpm_pool *pool, const struct hpm_pool_opts *opts, ui
 		return rc;
 	rc = hpm_run_get(&base, opts->arena, opts->tag, bytes, opts->align, opts->reason);
 	if (rc < 0) {
-		give_run(opts->arena, pool->meta);
+		give_run(opts->arena, pool->meta, "a pool");
 		return rc;
 	}
 	pool->arena = opts->arena;
@@ -143,8 +137,8 @@ void hpm_pool_destroy(struct hpm_pool *pool)
 		hpm_lane_close(pool->open);
 	if (pool->lanes_max > 0)
 		pthread_mutex_destroy(&pool->lock);
-	give_run(pool->arena, pool->base);
-	give_run(pool->arena, pool->meta);
+	give_run(pool->arena, pool->base, "a pool");
+	give_run(pool->arena, pool->meta, "a pool");
 	free(pool);
 }
 
@@ -154,8 +148,7 @@ static void *get_locked(struct hpm_pool *pool)
 
 	if (index == BITMAP_NONE)
 		return NULL;
-	bitmap_take(&pool->free, index);
-	pool->taken++;
+	take_index(pool, index);
 	return object_at(pool, index);
 }
 
@@ -165,11 +158,7 @@ static int put_locked(struct hpm_pool *pool, void *object)
 
 	if (index >= pool->count)
 		return -EINVAL;
-	if (bitmap_is_free(&pool->free, (uint32_t)index))
-		return -EALREADY;
-	bitmap_give(&pool->free, (uint32_t)index);
-	pool->taken--;
-	return 0;
+	return give_index(pool, (uint32_t)index) ? 0 : -EALREADY;
 }
 
 void *hpm_pool_get(struct hpm_pool *pool)
@@ -220,10 +209,8 @@ int hpm_pool_put_bulk(struct hpm_pool *pool, void *const *objects, uint32_t n)
 		rc = put_locked(pool, objects[i]);
 		if (rc == 0)
 			continue;
-		while (i-- > 0) {
-			bitmap_take(&pool->free, (uint32_t)index_of(pool, objects[i]));
-			pool->taken++;
-		}
+		while (i-- > 0)
+			take_index(pool, (uint32_t)index_of(pool, objects[i]));
 		break;
 	}
 	pool_unlock(pool);

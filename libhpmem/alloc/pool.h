@@ -55,20 +55,28 @@ static inline void *object_at(const struct hpm_pool *pool, uint32_t index)
 	return pool->base + index * pool->stride;
 }
 
-/*
- * The index of an object, or something >= count: one multiplication instead of a division.
- *
- * With stride = odd << s, the product below has its lowest s bits 0 and is index << s exactly when
- * offset = index * stride modulo 2^64; other low bits end up on top and make the result larger
- * than any count, because measure() saw to it that count * stride < 2^63. So a result below count
- * proves that the pointer is that object's first byte, whatever pointer it was.
- */
+/* The index of an object, or something >= count; measure() keeps what hpm_stride_index_() wants. */
 static inline uint64_t index_of(const struct hpm_pool *pool, const void *object)
 {
-	uint64_t offset = (uint64_t)(uintptr_t)object - (uint64_t)(uintptr_t)pool->base;
-	uint64_t product = offset * pool->stride_inverse;
+	return hpm_stride_index_((uint64_t)(uintptr_t)object - (uint64_t)(uintptr_t)pool->base,
+		pool->stride_inverse, pool->stride_shift);
+}
 
-	return product >> pool->stride_shift | product << (-pool->stride_shift & 63);
+/* Takes an object that is free. With the lock. */
+static inline void take_index(struct hpm_pool *pool, uint32_t index)
+{
+	bitmap_take(&pool->free, index);
+	pool->taken++;
+}
+
+/* Gives an object back; false when it is free already. With the lock. */
+static inline bool give_index(struct hpm_pool *pool, uint32_t index)
+{
+	if (bitmap_is_free(&pool->free, index))
+		return false;
+	bitmap_give(&pool->free, index);
+	pool->taken--;
+	return true;
 }
 
 #endif

@@ -4,32 +4,22 @@
  * the frame numbers the kernel shows in pagemap. Without root it hides them; then pages that are
  * present are counted instead.
  */
-#include "need.h"
-
-#include <hpm/pool.h>
+#include "live_pool.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define OBJECTS      1000000
 #define OBJECT_BYTES 128
 #define ARENA_PAGES  63 /* 62, and one that the bitmap starts on */
 #define BASE_SHIFT   12
-#define HUGE_SHIFT   21
 #define ENTRIES      (ARENA_PAGES << (HUGE_SHIFT - BASE_SHIFT))
 
 #define PRESENT (UINT64_C(1) << 63) /* Documentation/admin-guide/mm/pagemap.rst */
 #define PFN     ((UINT64_C(1) << 55) - 1)
 
-static struct hpm_arena *arena;
-static struct hpm_arena_info info = {.size = sizeof(info)};
-static struct hpm_pool *pool;
 static uint64_t pagemap[ENTRIES]; /* of the arena, one entry per base page */
 static bool holds[ENTRIES];       /* base page i holds a byte of an object */
 
@@ -107,31 +97,7 @@ static void no_object_overlaps_another(void **state)
 
 static int set_up(void **state)
 {
-	struct hpm_reason why;
-	struct hpm_arena_opts arena_opts = HPM_ARENA_OPTS_INIT;
-	struct hpm_pool_opts opts = HPM_POOL_OPTS_INIT;
-
-	arena_opts.name = "density";
-	arena_opts.bytes = (uint64_t)ARENA_PAGES << HUGE_SHIFT;
-	arena_opts.page_shifts[0] = HUGE_SHIFT;
-	arena_opts.reason = &why;
-	if (hpm_arena_create(&arena, &arena_opts) != 0)
-		fail_msg("%s", why.text);
-	opts.arena = arena;
-	opts.tag = "session";
-	opts.count = OBJECTS;
-	opts.object_bytes = OBJECT_BYTES;
-	opts.reason = &why;
-	if (hpm_pool_create(&pool, &opts) != 0)
-		fail_msg("%s", why.text);
-	return hpm_arena_info_read(arena, &info);
-}
-
-static int tear_down(void **state)
-{
-	hpm_pool_destroy(pool);
-	hpm_arena_destroy(arena);
-	return 0;
+	return live_pool_begin("density", ARENA_PAGES, OBJECTS, OBJECT_BYTES);
 }
 
 int main(void)
@@ -142,5 +108,5 @@ int main(void)
 	};
 
 	need_pages(HUGE_SHIFT, ARENA_PAGES);
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, live_pool_end);
 }

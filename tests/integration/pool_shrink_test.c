@@ -4,23 +4,18 @@
  * brings them to the 7 pages that 12.8 MB need at least, while a reader verifies every object and
  * the writer increments every one between two slices.
  */
-#include "need.h"
+#include "live_pool.h"
 
 #include <hpm/compact.h>
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#define OBJECTS    1000000
-#define LIVE       100000
-#define HUGE_SHIFT 21
-#define PAGES      64
-#define SLICE      4096
+#define OBJECTS 1000000
+#define LIVE    100000
+#define PAGES   64
+#define SLICE   4096
 
 struct object { /* 128 bytes */
 	uint64_t id;
@@ -28,9 +23,6 @@ struct object { /* 128 bytes */
 	uint64_t check[14];
 };
 
-static struct hpm_arena *arena;
-static struct hpm_arena_info info = {.size = sizeof(info)};
-static struct hpm_pool *pool;
 static struct object *refs[LIVE];
 static uint64_t epoch, seen, rounds; /* of the reader */
 static bool stop;
@@ -171,31 +163,7 @@ static void a_tenth_of_a_million_objects_shrinks_to_7_pages(void **state)
 
 static int set_up(void **state)
 {
-	struct hpm_reason why;
-	struct hpm_arena_opts arena_opts = HPM_ARENA_OPTS_INIT;
-	struct hpm_pool_opts opts = HPM_POOL_OPTS_INIT;
-
-	arena_opts.name = "shrink";
-	arena_opts.bytes = (uint64_t)PAGES << HUGE_SHIFT;
-	arena_opts.page_shifts[0] = HUGE_SHIFT;
-	arena_opts.reason = &why;
-	if (hpm_arena_create(&arena, &arena_opts) != 0)
-		fail_msg("%s", why.text);
-	opts.arena = arena;
-	opts.tag = "session";
-	opts.count = OBJECTS;
-	opts.object_bytes = sizeof(struct object);
-	opts.reason = &why;
-	if (hpm_pool_create(&pool, &opts) != 0)
-		fail_msg("%s", why.text);
-	return hpm_arena_info_read(arena, &info);
-}
-
-static int tear_down(void **state)
-{
-	hpm_pool_destroy(pool);
-	hpm_arena_destroy(arena);
-	return 0;
+	return live_pool_begin("shrink", PAGES, OBJECTS, sizeof(struct object));
 }
 
 int main(void)
@@ -205,5 +173,5 @@ int main(void)
 	};
 
 	need_pages(HUGE_SHIFT, PAGES);
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, live_pool_end);
 }
